@@ -1,0 +1,1 @@
+"""Who does it, where, and its record: scaffolds, models, tools, sandboxes, telemetry, runner."""

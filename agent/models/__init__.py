@@ -1,0 +1,1 @@
+"""Language models behind one protocol: a script, Anthropic's API, and all that speak OpenAI's."""

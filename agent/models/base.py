@@ -1,0 +1,99 @@
+"""Provider-neutral values, and what every model can do."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from agent.record.values import ToolCall, Usage
+
+Role = Literal["system", "user", "assistant", "tool"]
+Channel = Literal["reasoning", "text", "call"]
+StopReason = Literal["end", "calls", "length", "refusal"]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a conversation."""
+
+    message_id: str
+    role: Role
+    text: str
+    reasoning: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    """What an assistant message asks for."""
+    call_id: str = ""
+    """Which call a tool message answers."""
+    failed: bool = False
+    """Whether the tool that this message reports on failed."""
+    opaque: str = ""
+    """What the provider wants back verbatim with an assistant message, as JSON."""
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool as a model is told of it."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+    """JSON schema of the arguments, an object."""
+
+
+@dataclass(frozen=True)
+class Delta:
+    """A piece of a reply as it is written."""
+
+    channel: Channel
+    text: str
+
+
+OnDelta = Callable[[Delta], None]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A whole reply."""
+
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    stop_reason: StopReason = "end"
+    opaque: str = ""
+
+
+class Model(Protocol):
+    """A language model that uses tools."""
+
+    @property
+    def name(self) -> str:
+        """As a person would name it: `anthropic:claude-sonnet-4-5`."""
+        ...
+
+    async def ask(self, messages: Sequence[Message], tools: Sequence[ToolSpec], on_delta: OnDelta) -> Reply:
+        """One reply to the conversation, its pieces handed to `on_delta` as they come.
+
+        Raises `ModelBusy` (ask again later), `ModelUnavailable` (do not), `ContextOverflow`, `ReplyMalformed`.
+        Never retries by itself: the runner does, where people can see it. Cancelling closes the connection.
+        """
+        ...
+
+    def cost_usd(self, usage: Usage) -> float | None:
+        """What that usage costs in US dollars; None where no price is known. 0.0 for the scripted model."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+def read_arguments(call_id: str, tool: str, raw: str) -> ToolCall:
+    """A tool call out of the raw text of its arguments; what is no JSON object comes back as malformed."""
+    try:
+        arguments = json.loads(raw or "{}")
+    except ValueError:
+        return ToolCall(call_id=call_id, tool=tool, malformed=raw)
+    if not isinstance(arguments, dict):
+        return ToolCall(call_id=call_id, tool=tool, malformed=raw)
+    return ToolCall(call_id=call_id, tool=tool, arguments=arguments)

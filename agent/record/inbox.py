@@ -1,0 +1,139 @@
+"""What people ask of a run: requests in, events out as their answer."""
+
+import getpass
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from agent.record.log import migrate, open_writable
+from agent.record.text import storable
+from agent.record.values import Limits, PauseStrength
+
+
+class Pause(Struct, frozen=True, kw_only=True, tag="pause", tag_field="verb"):
+    """Stop: before the next model call, after this command, or now (frozen)."""
+
+    strength: PauseStrength = "step"
+
+
+class Resume(Struct, frozen=True, kw_only=True, tag="resume", tag_field="verb"):
+    """Go on."""
+
+
+class Inject(Struct, frozen=True, kw_only=True, tag="inject", tag_field="verb"):
+    """Say something to the agent: it goes out with the very next model request."""
+
+    text: str
+
+
+class Interrupt(Struct, frozen=True, kw_only=True, tag="interrupt", tag_field="verb"):
+    """End the running command and its whole process group."""
+
+
+class ChangeLimits(Struct, frozen=True, kw_only=True, tag="limits", tag_field="verb"):
+    """The limits that hold from now on; `why` goes into the record."""
+
+    limits: Limits
+    why: str = ""
+
+
+class ScoreNow(Struct, frozen=True, kw_only=True, tag="score", tag_field="verb"):
+    """Grade a snapshot of the submission as it is, without stopping the run."""
+
+
+class Kill(Struct, frozen=True, kw_only=True, tag="kill", tag_field="verb"):
+    """End the run, with proof."""
+
+    why: str = ""
+
+
+Request = Pause | Resume | Inject | Interrupt | ChangeLimits | ScoreNow | Kill
+
+
+class Posted(Struct, frozen=True, kw_only=True):
+    """A request as it lies in the inbox."""
+
+    request_id: int
+    at: float
+    who: str
+    origin: str
+    request: Request | None
+    """None where this program cannot read it; it is then refused."""
+    raw: str
+
+
+def verb_of(request: Request) -> str:
+    """The request's verb, as on the command line."""
+    tag = request.__struct_config__.tag
+    assert isinstance(tag, str)
+    return tag
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "CREATE TABLE requests (request_id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL,"
+        " who TEXT NOT NULL, origin TEXT NOT NULL, body TEXT NOT NULL)"
+    )
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create,)
+
+
+class Inbox:
+    """Both ends of a run's inbox; made by the launcher, so that a request to a queued run is kept too."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = open_writable(path)
+        migrate(self._connection, MIGRATIONS)
+        path.chmod(0o600)
+
+    def post(self, request: Request, *, who: str = "", origin: str = "cli") -> int:
+        """Put a request in; its id is what the answering events carry."""
+        body = storable_request(request)
+        cursor = self._connection.execute(
+            "INSERT INTO requests (at, who, origin, body) VALUES (?, ?, ?, ?)",
+            (time.time(), storable(who or user_name()), origin, body),
+        )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    def after(self, request_id: int) -> list[Posted]:
+        """Requests younger than that one, oldest first."""
+        rows = self._connection.execute(
+            "SELECT request_id, at, who, origin, body FROM requests WHERE request_id > ? ORDER BY request_id",
+            (request_id,),
+        ).fetchall()
+        return [
+            Posted(request_id=row[0], at=row[1], who=row[2], origin=row[3], request=_read(row[4]), raw=row[4])
+            for row in rows
+        ]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+
+def user_name() -> str:
+    """Who sits here, as the system knows them."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "someone"
+
+
+def storable_request(request: Request) -> str:
+    """The request as JSON text."""
+    if isinstance(request, Inject):
+        request = Inject(text=storable(request.text))
+    return msgspec.json.encode(request).decode()
+
+
+def _read(body: str) -> Request | None:
+    try:
+        return msgspec.json.decode(body, type=Request)  # type: ignore[no-any-return]
+    except msgspec.MsgspecError:
+        return None

@@ -1,0 +1,19 @@
+"""Keeps secrets out of the record."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+
+_SECRET_NAME = re.compile(r"(API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)", re.IGNORECASE)
+_SHORTEST = 8
+
+
+def redactor(environment: Mapping[str, str] = os.environ) -> Callable[[str], str] | None:
+    """A function that takes the values of secret-looking variables out of a text; None where there are none."""
+    secrets = {
+        value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST
+    }
+    if not secrets:
+        return None
+    pattern = re.compile("|".join(re.escape(secret) for secret in sorted(secrets, key=len, reverse=True)))
+    return lambda text: pattern.sub("[redacted]", text)

@@ -1,0 +1,50 @@
+"""What was asked for: `run.toml`, written once by the launcher."""
+
+import tomllib
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from agent.errors import RecordError
+from agent.record.values import Limits, Scale
+
+
+class RunRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A request for a run; everything a runner needs to know."""
+
+    run: str
+    task: str
+    scale: Scale = "smoke"
+    scaffold: str = "react"
+    model: str = "scripted"
+    """`anthropic:NAME`, `openai:NAME` or `scripted[:FILE]`."""
+    base_url: str = ""
+    sandbox: str = "local"
+    """`local`, `docker` or `docker@HOST`."""
+    sandbox_notice: str = ""
+    """Why the sandbox is not the one a person would expect."""
+    image: str = ""
+    gpus: str = ""
+    seed: int = 0
+    limits: Limits = Limits()
+    approve: bool = False
+    who: str = ""
+    pace_s: float = 0.0
+    """Seconds that the scripted model takes over a reply; lets a demonstration be watched."""
+
+
+def write_request(path: Path, request: RunRequest) -> None:
+    """Write `run.toml`."""
+    import tomli_w
+
+    path.write_text(tomli_w.dumps(msgspec.to_builtins(request)), encoding="utf-8")
+    path.chmod(0o600)
+
+
+def read_request(path: Path) -> RunRequest:
+    """Read `run.toml`."""
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), RunRequest)
+    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise RecordError(f"cannot read {path.name} of {path.parent.name}: {error}") from error

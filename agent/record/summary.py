@@ -1,0 +1,119 @@
+"""A run's summary: one pure fold over its events, used by the runner, the index and every screen."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from agent.record import events as ev
+from agent.record.text import one_line
+from agent.record.values import Blob, RunSummary, Text
+
+LOSS_TAIL = 24
+_INTERVENTIONS = {"inject", "interrupt", "pause", "limits", "score", "approve", "kill"}
+
+
+def fold(summary: RunSummary, event: ev.Event) -> RunSummary:
+    """The summary after one more event."""
+    changes = _clocks(summary, event.at)
+    changes |= {"seq": event.seq, "at": max(summary.at, event.at), "step": max(summary.step, event.step)}
+    changes |= _changes(summary, event)
+    return msgspec.structs.replace(summary, **changes)
+
+
+def fold_all(events: Iterable[ev.Event], start: RunSummary | None = None) -> RunSummary:
+    """The summary of a whole series of events."""
+    summary = start or RunSummary()
+    for event in events:
+        summary = fold(summary, event)
+    return summary
+
+
+def preview(text: Text) -> str:
+    """Text as far as it lies in the event itself."""
+    return text.preview if isinstance(text, Blob) else text
+
+
+def _clocks(summary: RunSummary, at: float) -> dict[str, object]:
+    """The time since the last event, booked on the clock that ran."""
+    passed = at - summary.at
+    if summary.at == 0.0 or passed <= 0 or summary.state in ("queued", "ended"):
+        return {}
+    if summary.state == "paused":
+        return {"paused_s": summary.paused_s + passed}
+    if summary.waiting:
+        return {"waited_s": summary.waited_s + passed}
+    return {"working_s": summary.working_s + passed}
+
+
+def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:  # noqa: PLR0911
+    """What this event changes besides the clocks."""
+    match event.body:
+        case ev.RunCreated() as body:
+            return {
+                "run": body.run, "task": body.task, "scale": body.scale, "scaffold": body.scaffold,
+                "model": body.model, "sandbox": body.sandbox, "seed": body.seed, "who": body.who,
+                "limits": body.limits, "created_at": event.at, "state": "queued",
+            }  # fmt: skip
+        case ev.RunStarted():
+            started = summary.started_at if summary.started_at is not None else event.at
+            return {"state": "starting", "started_at": started} | _now("starting", event.at)
+        case ev.SandboxStarted(sandbox=sandbox):
+            return {"sandbox": sandbox}
+        case ev.SandboxLost(reason=reason):
+            return _now(f"sandbox lost: {one_line(reason, 60)}", event.at) | {"errors": summary.errors + 1}
+        case ev.SandboxStopped(proofs=proofs):
+            return {"leftovers": tuple(f"{p.what}: {p.detail}" for p in proofs if not p.proven)}
+        case ev.StepStarted():
+            return {"state": "running"} | _now("", event.at) if summary.state == "starting" else {}
+        case ev.RunPaused(strength=strength, by=by):
+            return {"state": "paused", "pause": strength, "pause_by": by, "paused_at": event.at}
+        case ev.RunResumed():
+            return {"state": "running", "pause": None, "pause_by": "", "paused_at": None}
+        case ev.LimitsChanged(limits=limits):
+            return {"limits": limits}
+        case ev.RunEnded(outcome=outcome, limit=limit, detail=detail):
+            return {
+                "state": "ended", "outcome": outcome, "outcome_limit": limit, "outcome_detail": detail,
+                "ended_at": event.at, "pause": None, "waiting": False,
+            } | _now("", event.at)  # fmt: skip
+        case ev.ModelAsked():
+            return {"waiting": False} | _now("thinking", event.at)
+        case ev.ModelAnswered(usage=usage, cost_usd=cost):
+            return {
+                "waiting": False, "usage": summary.usage + usage, "cost_usd": summary.cost_usd + (cost or 0.0),
+                "cost_known": summary.cost_known and cost is not None,
+            } | _now("", event.at)  # fmt: skip
+        case ev.ModelFailed(retry_in_s=retry_in_s, reason=reason):
+            said = f"retrying in {retry_in_s:.0f} s" if retry_in_s is not None else one_line(reason, 60)
+            return {"waiting": retry_in_s is not None, "errors": summary.errors + 1} | _now(said, event.at)
+        case ev.ToolCalled(summary=shown, tool=tool):
+            return _now(one_line(preview(shown), 80) or tool, event.at)
+        case ev.ToolFinished(failed=failed):
+            return {"errors": summary.errors + failed, "progress": None} | _now("", event.at)
+        case ev.HostSampled(host=host):
+            return {"host": host}
+        case ev.GpuSampled(gpus=gpus):
+            return {"gpus": gpus}
+        case ev.ProgressSeen(progress=progress):
+            return {"progress": progress, "loss_tail": _with_loss(summary, progress.values.get("loss"))}
+        case ev.RequestReceived(verb=verb):
+            return {"interventions": summary.interventions + (verb in _INTERVENTIONS)}
+        case ev.GradingStarted(purpose="final"):
+            return {"state": "scoring", "pause": None} | _now("scoring", event.at)
+        case ev.Graded(score=score, purpose=purpose):
+            final = {"final_score": score} if purpose in ("final", "regrade") else {}
+            return {"last_score": score} | final
+        case ev.CheckpointSeen():
+            return {"checkpoints": summary.checkpoints + 1}
+        case ev.AlertRaised(message=message):
+            return {"alerts": summary.alerts + 1, "last_alert": one_line(message)}
+        case _:
+            return {}
+
+
+def _now(said: str, at: float) -> dict[str, object]:
+    return {"now": said, "now_since": at if said else None}
+
+
+def _with_loss(summary: RunSummary, loss: float | None) -> tuple[float, ...]:
+    return summary.loss_tail if loss is None else (*summary.loss_tail, loss)[-LOSS_TAIL:]

@@ -1,0 +1,218 @@
+"""The values that events, requests and summaries are made of."""
+
+from typing import Literal, NewType
+
+import msgspec
+from msgspec import Struct
+
+RunId = NewType("RunId", str)
+
+Scale = Literal["smoke", "full"]
+Direction = Literal["maximize", "minimize"]
+State = Literal["queued", "starting", "running", "paused", "scoring", "ended"]
+Outcome = Literal["submitted", "limit", "killed", "failed", "lost"]
+LimitKind = Literal["time", "steps", "cost", "tokens"]
+PauseStrength = Literal["step", "command", "now"]
+Purpose = Literal["validate", "score_now", "final", "regrade"]
+
+
+class Blob(Struct, frozen=True):
+    """Where a payload over 8 KiB lies: in the blob table of the same log, by its sha256."""
+
+    sha256: str
+    size_bytes: int
+    preview: str
+
+
+Text = str | Blob
+"""Text in an event: itself, or the address of a longer one."""
+
+
+class Limits(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a run may use; None means without limit."""
+
+    time_s: float | None = None
+    """Seconds of working time: pauses and waits on rate limits do not count."""
+    steps: int | None = None
+    cost_usd: float | None = None
+    tokens: int | None = None
+    """Input and output tokens together, cached ones included."""
+
+
+class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens of one or many model calls."""
+
+    input_tokens: int = 0
+    """All input tokens, cached ones included."""
+    output_tokens: int = 0
+    """All output tokens, reasoning included."""
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A model's wish to use a tool."""
+
+    call_id: str
+    tool: str
+    arguments: dict[str, object] = msgspec.field(default_factory=dict)
+    malformed: str = ""
+    """The raw arguments where they could not be read as a JSON object; `arguments` is then empty."""
+
+
+class Violation(Struct, frozen=True):
+    """A rule of the task that a submission breaks, with its evidence."""
+
+    rule: str
+    evidence: str
+    invalidates: bool = True
+
+
+class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the grader found. A score carries its scale and its split everywhere."""
+
+    metric: str
+    value: float | None = None
+    """None where there is nothing that could be measured; never zero for unknown."""
+    direction: Direction = "maximize"
+    scale: Scale = "smoke"
+    split: Literal["dev", "test"] = "test"
+    baseline: float | None = None
+    valid: bool = False
+    untouched: bool = False
+    """The artefact is the starter, byte for byte: it earns nothing."""
+    violations: tuple[Violation, ...] = ()
+    details: dict[str, float] = msgspec.field(default_factory=dict)
+    """Secondary metrics by name."""
+    standard_error: float | None = None
+    artefact_sha256: str = ""
+    protocol: Literal["isolated", "paper"] = "isolated"
+    isolation: str = ""
+    """Where the grader ran: `docker` without network, or `local`, which isolates nothing."""
+    error: str = ""
+    """Why there is no value, in one line."""
+
+    @property
+    def beats_baseline(self) -> bool:
+        """Whether a valid value lies beyond the baseline, in the metric's direction."""
+        if not self.valid or self.value is None or self.baseline is None:
+            return False
+        return self.value > self.baseline if self.direction == "maximize" else self.value < self.baseline
+
+
+class Proof(Struct, frozen=True):
+    """One line of a kill's checklist: what was looked at, and whether it is gone."""
+
+    what: str
+    proven: bool
+    detail: str = ""
+
+
+class Gpu(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One sample of one GPU; None is n/a."""
+
+    index: int
+    name: str = ""
+    memory_used_bytes: int | None = None
+    memory_total_bytes: int | None = None
+    utilization_percent: float | None = None
+    power_w: float | None = None
+    temperature_c: float | None = None
+
+
+class Host(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One sample of what a sandbox uses; None is n/a."""
+
+    cpu_percent: float | None = None
+    """Percent of one core: 200 is two cores busy."""
+    cpu_cores: float | None = None
+    memory_used_bytes: int | None = None
+    memory_limit_bytes: int | None = None
+    processes: int | None = None
+
+
+class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one line of a command's output says of its training or evaluation."""
+
+    values: dict[str, float] = msgspec.field(default_factory=dict)
+    """By name: loss, accuracy, lr … Names starting with `eval_` are evaluation metrics."""
+    step: int | None = None
+    total: int | None = None
+    rate: float | None = None
+    rate_unit: str = ""
+    """`tok/s`, `it/s`, `samples/s` …"""
+    eta_s: float | None = None
+
+
+class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A run in one row: the fold of its events so far (`agent.record.summary`)."""
+
+    run: str = ""
+    task: str = ""
+    scale: Scale = "smoke"
+    scaffold: str = ""
+    model: str = ""
+    sandbox: str = ""
+    """As asked for; replaced by what was really used once it has started."""
+    seed: int = 0
+    who: str = ""
+    state: State = "queued"
+    outcome: Outcome | None = None
+    outcome_limit: LimitKind | None = None
+    outcome_detail: str = ""
+    seq: int = 0
+    """The last event folded in."""
+    step: int = 0
+    limits: Limits = Limits()
+    created_at: float = 0.0
+    started_at: float | None = None
+    ended_at: float | None = None
+    at: float = 0.0
+    """When the last event happened."""
+    working_s: float = 0.0
+    """Working clock: without pauses and without waits on rate limits."""
+    paused_s: float = 0.0
+    waited_s: float = 0.0
+    """Time spent waiting on rate limits and server trouble."""
+    waiting: bool = False
+    pause: PauseStrength | None = None
+    pause_by: str = ""
+    paused_at: float | None = None
+    usage: Usage = Usage()
+    cost_usd: float = 0.0
+    cost_known: bool = True
+    """False once a call had no known price: the cost is then a lower bound."""
+    now: str = ""
+    """What it does, in a few words: the running command, `thinking`, `retrying in 8 s` …"""
+    now_since: float | None = None
+    last_score: Score | None = None
+    final_score: Score | None = None
+    interventions: int = 0
+    """What people did to it: injections, interrupts, pauses, limit changes, manual scores."""
+    errors: int = 0
+    """Commands that failed and model calls that did."""
+    alerts: int = 0
+    last_alert: str = ""
+    host: Host | None = None
+    gpus: tuple[Gpu, ...] = ()
+    progress: Progress | None = None
+    loss_tail: tuple[float, ...] = ()
+    """The last 24 losses seen, for a sparkline."""
+    checkpoints: int = 0
+    leftovers: tuple[str, ...] = ()
+    """What a stop could not prove gone."""

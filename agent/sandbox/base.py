@@ -1,0 +1,130 @@
+"""What every sandbox can do. A command's non-zero exit or time-out is a value; a sandbox that cannot run
+commands raises `SandboxError`, and that is never shown to a model as output."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from agent.record.values import Host, Proof
+
+OnOutput = Callable[[bytes], None]
+"""Called with raw pieces of a command's merged stdout and stderr as they are written, in order."""
+
+
+@dataclass(frozen=True)
+class SandboxLimits:
+    """What a sandbox may use; enforced by the kernel in docker, where possible (rlimits) in local."""
+
+    memory_bytes: int = 4 * 1024**3
+    cpus: float = 2.0
+    processes: int = 512
+    shm_bytes: int = 256 * 1024**2
+
+
+@dataclass(frozen=True)
+class SandboxPlan:
+    """What to start: all that a sandbox needs to know of a run."""
+
+    run: str
+    workspace: Path
+    """On this machine: starter files and public data, copied into the sandbox's work folder at the start."""
+    folder: Path
+    """On this machine: where a local sandbox puts its work folder, and where spools and sockets may lie."""
+    image: str = ""
+    network: bool = False
+    limits: SandboxLimits = SandboxLimits()
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables from the task; nothing of the runner's own environment passes but an allow-list."""
+    read_only: tuple[str, ...] = ()
+    """Paths below the work folder that the agent may read and not change."""
+
+
+@dataclass(frozen=True)
+class StartedSandbox:
+    """What was started."""
+
+    sandbox: str
+    name: str
+    workdir: str
+    image: str = ""
+    isolates: bool = True
+    notice: str = ""
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """How a command ended."""
+
+    exit_code: int | None
+    """None where it was ended by a time-out or an interrupt."""
+    duration_s: float
+    timed_out: bool = False
+    interrupted: bool = False
+    output_bytes: int = 0
+    left_alive: int = 0
+    """Processes of the command that still run (it put them in the background)."""
+    workdir: str = ""
+    """The working directory afterwards, which the next command starts in."""
+
+
+class Sandbox(Protocol):
+    """A place where an agent's commands run."""
+
+    async def start(self) -> StartedSandbox:
+        """Start it and copy the workspace in; raises `SandboxUnavailable`."""
+        ...
+
+    async def attach(self) -> StartedSandbox:
+        """Take up a sandbox of this run that is already there; raises `SandboxLost` where there is none."""
+        ...
+
+    async def execute(
+        self, command: str, *, command_id: str, timeout_s: float, on_output: OnOutput
+    ) -> CommandResult:
+        """Run a bash command in the carried-over working directory and environment; one at a time.
+
+        Returns when it has ended and all its output was handed on. Cancelling ends the command. Time in which the
+        sandbox is frozen does not count towards the time-out.
+        """
+        ...
+
+    async def interrupt(self) -> bool:
+        """End the running command with its whole process group (TERM, then KILL); False where none runs."""
+        ...
+
+    async def freeze(self) -> None:
+        """Stop every process where it stands; CPU use ends within a second."""
+        ...
+
+    async def thaw(self) -> None:
+        """Let them go on."""
+        ...
+
+    async def read_file(self, path: str, *, max_bytes: int = 10 * 1024**2) -> bytes:
+        """A file's bytes; a relative path is meant from the current working directory. Raises `FileNotFoundError`,
+        `IsADirectoryError`, `PermissionError`, or `ValueError` where it is longer than `max_bytes`."""
+        ...
+
+    async def write_file(self, path: str, data: bytes) -> None:
+        """Write a file, parents made as needed, as the agent's user would. Raises `OSError` kinds."""
+        ...
+
+    async def copy_out(self, paths: Sequence[str], destination: Path) -> list[str]:
+        """Copy files and folders (relative to the work folder's root; glob patterns allowed) to this machine.
+
+        Symbolic links are not followed out of the work folder. Returns the relative paths of the files copied.
+        """
+        ...
+
+    async def files(self, patterns: Sequence[str]) -> list[tuple[str, int, float]]:
+        """Files below the work folder that match (path, size in bytes, modification time); for checkpoints."""
+        ...
+
+    async def sample(self) -> Host:
+        """What it uses now."""
+        ...
+
+    async def stop(self) -> tuple[Proof, ...]:
+        """Take it down and look afterwards: what is proven gone, and what is left. Harmless when called twice."""
+        ...

@@ -1,0 +1,1 @@
+"""How an agent is led: one scaffold a file."""

@@ -1,0 +1,61 @@
+"""What every tool is, and what it may reach."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent.models.base import ToolSpec
+from agent.record.values import Score
+from agent.sandbox.base import CommandResult, Sandbox
+
+
+class ToolContext(Protocol):
+    """What a tool may reach; the runner gives it."""
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """Where the agent's files are."""
+        ...
+
+    @property
+    def command_timeout_s(self) -> float:
+        """The time-out of a command that asks for none."""
+        ...
+
+    async def command(self, command: str, *, timeout_s: float) -> tuple[CommandResult, str]:
+        """Run a command, its output streamed into the record; returns the result and the output, clipped."""
+        ...
+
+    async def validate(self) -> Score:
+        """Grade a snapshot of the submission on the development split."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Put a note into the record."""
+        ...
+
+    def submit(self, summary: str) -> None:
+        """End the run after this step: what is there is the submission."""
+        ...
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What a tool gave: the text that the model is told, and whether it failed."""
+
+    observation: str
+    failed: bool = False
+    exit_code: int | None = None
+    timed_out: bool = False
+    interrupted: bool = False
+    output_bytes: int = 0
+    output_lines: int = 0
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: what a model is told of it, how a call looks as one line, and what it does."""
+
+    spec: ToolSpec
+    summarize: Callable[[Mapping[str, object]], str]
+    run: Callable[[ToolContext, Mapping[str, object]], Awaitable[ToolResult]]

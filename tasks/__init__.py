@@ -1,0 +1,1 @@
+"""What is asked: one folder a task, and the catalogue that reads them."""
