@@ -1,0 +1,78 @@
+"""Launch a run: write the request, start a runner that no terminal owns, wait for its first event."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from agent.errors import LaunchFailed, RecordError
+from agent.record.home import Home, RunFolder
+from agent.record.inbox import Inbox, user_name
+from agent.record.log import EventReader
+from agent.record.request import RunRequest, write_request
+from agent.record.text import one_line
+
+_PATIENCE_S = 30.0
+_TAIL_CHARACTERS = 2_000
+
+
+def launch(home: Home, request: RunRequest) -> RunFolder:
+    """Start a run; returns when its first event is there. `request.run` is given here.
+
+    Raises `LaunchFailed`, with the end of what the runner printed, where it ends before that.
+    """
+    folder = home.new_run()
+    request = msgspec.structs.replace(request, run=folder.run, who=request.who or user_name())
+    write_request(folder.request, request)
+    Inbox(folder.inbox).close()
+    process = start_runner(folder)
+    _wait_for_first_event(folder, process)
+    return folder
+
+
+def start_runner(folder: RunFolder, *arguments: str) -> "subprocess.Popen[bytes]":
+    """Start the runner of a run as a process of its own session, deaf to this terminal."""
+    with folder.runner_out.open("ab") as out:
+        folder.runner_out.chmod(0o600)
+        return subprocess.Popen(
+            [sys.executable, "-m", "agent.runner", str(folder.path), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+            cwd="/",
+            env=_environment(),
+        )
+
+
+def _environment() -> dict[str, str]:
+    """The runner's environment: ours, with our packages found from anywhere."""
+    here = str(Path(__file__).parents[2])
+    known = os.environ.get("PYTHONPATH", "")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in (here, known) if part)}
+
+
+def _wait_for_first_event(folder: RunFolder, process: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not _has_events(folder):
+        if process.poll() is not None and not _has_events(folder):
+            raise LaunchFailed(f"the runner ended at once: {_tail(folder)}", hint=f"see {folder.runner_out}")
+        if time.monotonic() > deadline:
+            raise LaunchFailed("the runner is silent", hint=f"see {folder.runner_out}")
+        time.sleep(0.02)
+
+
+def _has_events(folder: RunFolder) -> bool:
+    try:
+        with EventReader(folder.events) as reader:
+            return reader.last_seq() > 0
+    except RecordError:
+        return False
+
+
+def _tail(folder: RunFolder) -> str:
+    said = folder.runner_out.read_text(encoding="utf-8", errors="replace")[-_TAIL_CHARACTERS:].strip()
+    return one_line(said.splitlines()[-1]) if said else "it said nothing"
