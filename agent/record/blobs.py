@@ -33,6 +33,16 @@ def externalize(connection: sqlite3.Connection, body: ev.AnyBody) -> ev.AnyBody:
     return msgspec.structs.replace(body, **changes) if changes else body
 
 
+def internalize(connection: sqlite3.Connection, body: ev.AnyBody) -> ev.AnyBody:
+    """The body with every text whole again."""
+    changes = {
+        name: load(connection, blob.sha256)
+        for name in _TEXT_FIELDS.get(type(body), ())
+        if isinstance(blob := getattr(body, name), Blob)
+    }
+    return msgspec.structs.replace(body, **changes) if changes else body
+
+
 def store(connection: sqlite3.Connection, text: str) -> Blob:
     """Keep a text; the same text is kept once."""
     text = storable(text)
@@ -54,6 +64,4 @@ def load(connection: sqlite3.Connection, sha256: str) -> str:
 
 
 def _is_long(text: str) -> bool:
-    return len(text) > INLINE_BYTES or (
-        not text.isascii() and len(text.encode("utf-8", "replace")) > INLINE_BYTES
-    )
+    return len(text) > INLINE_BYTES or (not text.isascii() and len(text.encode("utf-8", "replace")) > INLINE_BYTES)

@@ -134,6 +134,6 @@ def storable_request(request: Request) -> str:
 
 def _read(body: str) -> Request | None:
     try:
-        return msgspec.json.decode(body, type=Request)  # type: ignore[no-any-return]
+        return msgspec.json.decode(body, type=Request)
     except msgspec.MsgspecError:
         return None

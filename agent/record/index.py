@@ -60,7 +60,7 @@ def summaries(home: Home) -> list[RunSummary]:
     known = _indexed(home.index)
     runs = home.run_ids()
     found = [known.get(run) or of_folder(RunFolder(home.runs / run)) for run in runs]
-    alive = [_as_it_is(RunFolder(home.runs / summary.run), summary) for summary in found]
+    alive = [refreshed(RunFolder(home.runs / summary.run), summary) for summary in found]
     return sorted(alive, key=lambda summary: (summary.created_at, summary.run))
 
 
@@ -76,9 +76,7 @@ def of_folder(folder: RunFolder) -> RunSummary:
     try:
         request = read_request(folder.request)
     except RecordError:
-        return RunSummary(
-            run=folder.run, state="ended", outcome="lost", outcome_detail="the record cannot be read"
-        )
+        return RunSummary(run=folder.run, state="ended", outcome="lost", outcome_detail="the record cannot be read")
     return RunSummary(
         run=folder.run, task=request.task, scale=request.scale, scaffold=request.scaffold, model=request.model,
         sandbox=request.sandbox, seed=request.seed, limits=request.limits, who=request.who,
@@ -100,12 +98,10 @@ def reindex(home: Home) -> int:
 
 def lost(summary: RunSummary) -> RunSummary:
     """The summary of a run whose runner is gone without a word."""
-    return msgspec.structs.replace(
-        summary, state="ended", outcome="lost", now="", outcome_detail="the runner is gone"
-    )
+    return msgspec.structs.replace(summary, state="ended", outcome="lost", now="", outcome_detail="the runner is gone")
 
 
-def _as_it_is(folder: RunFolder, summary: RunSummary) -> RunSummary:
+def refreshed(folder: RunFolder, summary: RunSummary) -> RunSummary:
     """A run that the index calls live, looked at itself: the lock tells, not the row."""
     if summary.state == "ended" or is_held(folder.lock):
         return summary

@@ -52,6 +52,7 @@ def _event(line: str, number: int, path: Path) -> ev.Event:
 
 def _body(kind: str, body: object, raw: bytes) -> ev.AnyBody:
     try:
-        return msgspec.convert(body, ev.Known)
+        known: ev.Known = msgspec.convert(body, ev.Known)
     except msgspec.ValidationError:
         return ev.Unknown(kind=kind, raw=raw)
+    return known

@@ -6,6 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import msgspec
+
 from agent.errors import RecordError
 from agent.record import blobs
 from agent.record import events as ev
@@ -34,9 +36,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create,)
 """Migration n brings a file from version n to n + 1; the version is SQLite's `user_version`."""
 
 
-def migrate(
-    connection: sqlite3.Connection, migrations: Sequence[Callable[[sqlite3.Connection], None]]
-) -> None:
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Callable[[sqlite3.Connection], None]]) -> None:
     """Bring a file up to date, each migration in a transaction of its own."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     for number in range(version, len(migrations)):
@@ -49,9 +49,7 @@ def migrate(
 class EventLog:
     """The writing end, owned by the runner: every event is committed before `append` returns."""
 
-    def __init__(
-        self, path: Path, clock: Clock | None = None, redact: Callable[[str], str] | None = None
-    ) -> None:
+    def __init__(self, path: Path, clock: Clock | None = None, redact: Callable[[str], str] | None = None) -> None:
         self._connection = open_writable(path)
         migrate(self._connection, MIGRATIONS)
         path.chmod(0o600)
@@ -173,7 +171,7 @@ class EventReader:
         return int(self._connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
 
     def seq_at(self, at: float) -> int:
-        """The number of the last event that happened no later than `at`: a binary search, since time never runs back."""
+        """The number of the last event that happened by `at`: a binary search, since time never runs back."""
         low, high = 0, self.last_seq()
         while low < high:
             middle = (low + high + 1) // 2
@@ -198,6 +196,10 @@ class EventReader:
     def text(self, text: Text) -> str:
         """A text whole, wherever it lies."""
         return blobs.load(self._connection, text.sha256) if isinstance(text, Blob) else text
+
+    def whole(self, event: ev.Event) -> ev.Event:
+        """The event with its long texts put back in their place; for export."""
+        return msgspec.structs.replace(event, body=blobs.internalize(self._connection, event.body))
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
         """For the readers of this package: rows of one SELECT."""
@@ -282,11 +284,10 @@ def write_events(path: Path, events: Iterable[ev.Event]) -> None:
 
 def _storable(body: ev.AnyBody) -> ev.AnyBody:
     """The body with every string in it made valid Unicode."""
-    import msgspec
-
     if isinstance(body, ev.Unknown):
         return body
-    return msgspec.convert(_storable_value(msgspec.to_builtins(body)), ev.Known)
+    cleaned: ev.Known = msgspec.convert(_storable_value(msgspec.to_builtins(body)), ev.Known)
+    return cleaned
 
 
 def _storable_value(value: object) -> object:

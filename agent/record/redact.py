@@ -10,9 +10,7 @@ _SHORTEST = 8
 
 def redactor(environment: Mapping[str, str] = os.environ) -> Callable[[str], str] | None:
     """A function that takes the values of secret-looking variables out of a text; None where there are none."""
-    secrets = {
-        value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST
-    }
+    secrets = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST}
     if not secrets:
         return None
     pattern = re.compile("|".join(re.escape(secret) for secret in sorted(secrets, key=len, reverse=True)))

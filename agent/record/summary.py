@@ -45,7 +45,7 @@ def _clocks(summary: RunSummary, at: float) -> dict[str, object]:
     return {"working_s": summary.working_s + passed}
 
 
-def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:  # noqa: PLR0911
+def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
     """What this event changes besides the clocks."""
     match event.body:
         case ev.RunCreated() as body:
@@ -101,8 +101,8 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:  # noqa
         case ev.GradingStarted(purpose="final"):
             return {"state": "scoring", "pause": None} | _now("scoring", event.at)
         case ev.Graded(score=score, purpose=purpose):
-            final = {"final_score": score} if purpose in ("final", "regrade") else {}
-            return {"last_score": score} | final
+            counts = purpose in ("final", "regrade")
+            return {"last_score": score, "final_score": score if counts else summary.final_score}
         case ev.CheckpointSeen():
             return {"checkpoints": summary.checkpoints + 1}
         case ev.AlertRaised(message=message):

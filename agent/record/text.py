@@ -16,14 +16,14 @@ def _shown_as() -> dict[int, str | None]:
     """The table of characters that may not reach a terminal as they are."""
     table: dict[int, str | None] = {code: chr(0x2400 + code) for code in range(0x20)}
     table[0x7F] = "␡"
-    table |= {code: "�" for code in range(0x80, 0xA0)}
-    table |= {code: "�" for code in range(0xD800, 0xE000)}
+    table |= dict.fromkeys(range(128, 160), "�")
+    table |= dict.fromkeys(range(55296, 57344), "�")
     # Bidi marks, embeddings, overrides and isolates reorder what a reader sees.
-    table |= {code: "�" for code in (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+    table |= dict.fromkeys((1564, 8206, 8207, *range(8234, 8239), *range(8294, 8298)), "�")
     # Line and paragraph separators, and invisible format characters.
     table |= {0x2028: "␤", 0x2029: "␤", 0xFEFF: None, 0x00AD: None, 0x180E: None}
-    table |= {code: None for code in (0x200B, 0x200C, *range(0x2060, 0x2066), *range(0x206A, 0x2070))}
-    table |= {code: None for code in (*range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))}
+    table |= dict.fromkeys((8203, 8204, *range(8288, 8294), *range(8298, 8304)))
+    table |= dict.fromkeys((*range(65529, 65532), *range(917504, 917632)))
     return table
 
 

@@ -79,9 +79,7 @@ class Sandbox(Protocol):
         """Take up a sandbox of this run that is already there; raises `SandboxLost` where there is none."""
         ...
 
-    async def execute(
-        self, command: str, *, command_id: str, timeout_s: float, on_output: OnOutput
-    ) -> CommandResult:
+    async def execute(self, command: str, *, command_id: str, timeout_s: float, on_output: OnOutput) -> CommandResult:
         """Run a bash command in the carried-over working directory and environment; one at a time.
 
         Returns when it has ended and all its output was handed on. Cancelling ends the command. Time in which the

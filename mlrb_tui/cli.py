@@ -1,0 +1,192 @@
+"""The `mlrb` command: parse, then import only what the command needs."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING, NoReturn
+
+from tasks.errors import MlrbError, UsageError
+
+_RUN = "a run id, any unambiguous start of one, or `last`"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code. Errors are one line and a hint on stderr, never a traceback."""
+    try:
+        options = _parser().parse_args(arguments)
+        if options.command is None:
+            options = _parser().parse_args(["app"])
+        module, _, function = options.handler.partition(":")
+        code = getattr(importlib.import_module(f"mlrb_tui.commands.{module}"), function)(options)
+        sys.stdout.flush()
+        return int(code or 0)
+    except MlrbError as error:
+        _complain(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader (head, less) has gone; what follows must not be written by the interpreter's own flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _complain(error: MlrbError) -> None:
+    from agent.record.text import one_line
+
+    print(f"mlrb: {one_line(error.message, 1000)}", file=sys.stderr)
+    if error.hint:
+        print(f"      {one_line(error.hint, 1000)}", file=sys.stderr)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are ours."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, hint=f"{self.prog} --help")
+
+
+if TYPE_CHECKING:
+    _Commands = argparse._SubParsersAction[_Parser]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="mlrb",
+        description="A flight deck for machine-learning research agents. Without a command: the terminal app.",
+    )
+    parser.add_argument("--version", action="version", version=f"mlrb {_version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    for add in (_add_app, _add_run, _add_looking, _add_steering, _add_tasks, _add_record, _add_house):
+        add(commands)
+    return parser
+
+
+def _command(
+    commands: "_Commands", name: str, about: str, handler: str, *, json: bool = True
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=about, description=about)
+    parser.set_defaults(handler=handler)
+    if json:
+        parser.add_argument("--json", action="store_true", help="print JSON and nothing else on stdout")
+    return parser
+
+
+def _add_app(commands: "_Commands") -> None:
+    app = _command(commands, "app", "open the terminal app (the same as `mlrb` alone)", "app:fleet", json=False)
+    app.add_argument("--read-only", action="store_true", help="watch, and never steer")
+    watch = _command(commands, "watch", "open the app on a run", "app:watch", json=False)
+    watch.add_argument("run", metavar="RUN", help=_RUN)
+    watch.add_argument("--read-only", action="store_true", help="watch, and never steer")
+    replay = _command(commands, "replay", "open a recorded run or an exported log", "app:replay", json=False)
+    replay.add_argument("run", metavar="RUN|FILE", help=f"{_RUN}; or an events.db or .jsonl file")
+
+
+def _add_run(commands: "_Commands") -> None:
+    run = _command(commands, "run", "launch a detached run and print its id", "run:run")
+    run.add_argument("task", metavar="TASK", help="as `mlrb tasks` names it")
+    run.add_argument("--scale", choices=("smoke", "full"), default="smoke")
+    run.add_argument("--scaffold", default="", help="how the agent is led (default: react)")
+    run.add_argument("--model", default="", help="anthropic:NAME, openai:NAME or scripted[:FILE]")
+    run.add_argument("--base-url", default="", metavar="URL", help="a server that speaks the vendor's protocol")
+    run.add_argument("--sandbox", default="", help="local or docker (default: docker where a daemon answers)")
+    run.add_argument("--image", default="", help="the image of a docker sandbox")
+    run.add_argument("--gpus", default="", metavar="N|0,1|none")
+    run.add_argument("--seed", type=int, default=0)
+    run.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=AMOUNT",
+        help="time=30m steps=50 cost=5 tokens=2M",
+    )
+    run.add_argument(
+        "--pace",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="how long the scripted model takes over a reply",
+    )
+    run.add_argument(
+        "--repeat", type=int, default=1, metavar="N", help="launch N runs, with seeds that follow each other"
+    )
+    run.add_argument("--watch", action="store_true", help="open the app on it")
+    run.add_argument("--wait", action="store_true", help="wait until it has ended")
+
+
+def _add_looking(commands: "_Commands") -> None:
+    _command(commands, "ls", "all runs", "runs:ls")
+    _command(commands, "show", "one run", "runs:show").add_argument("run", metavar="RUN", help=_RUN)
+    events = _command(commands, "events", "a run's events", "runs:events")
+    events.add_argument("run", metavar="RUN", help=_RUN)
+    events.add_argument("--follow", action="store_true", help="go on until the run has ended")
+    events.add_argument("--since", type=int, default=0, metavar="SEQ", help="only events after that number")
+    events.add_argument("--kind", action="append", default=[], help="only events of that kind; may be repeated")
+
+
+def _add_steering(commands: "_Commands") -> None:
+    pause = _command(commands, "pause", "stop a run before its next model call", "steer:pause")
+    strength = pause.add_mutually_exclusive_group()
+    strength.add_argument("--now", action="store_true", help="freeze it at once, in the middle of a command too")
+    strength.add_argument("--after-command", action="store_true", help="stop it when the running command has ended")
+    parsers = {
+        "resume": "let a paused run go on",
+        "inject": "say something to the agent",
+        "interrupt": "end the command that runs now",
+        "limits": "change a run's limits",
+        "score": "grade the submission as it is, without stopping the run",
+        "kill": "end a run, with proof that nothing of it is left",
+    }
+    made = {"pause": pause} | {
+        name: _command(commands, name, about, f"steer:{name}") for name, about in parsers.items()
+    }
+    for parser in made.values():
+        parser.add_argument("run", metavar="RUN", help=_RUN)
+    made["inject"].add_argument("text", metavar="TEXT", help="the message; `-` reads it from stdin")
+    made["limits"].add_argument("limit", nargs="+", metavar="NAME=AMOUNT", help="time=+1h steps=50 cost=+5 tokens=none")
+    for name in ("limits", "kill"):
+        made[name].add_argument("--why", default="", help="a reason, for the record")
+
+
+def _add_tasks(commands: "_Commands") -> None:
+    tasks = _command(commands, "tasks", "the catalogue", "tasks:catalogue")
+    actions = tasks.add_subparsers(dest="action", metavar="ACTION", parser_class=_Parser)
+    show = _command(actions, "show", "one task", "tasks:show")
+    show.add_argument("task", metavar="TASK")
+    show.add_argument("--scale", choices=("smoke", "full"), default="smoke")
+    _command(actions, "check", "check every task folder", "tasks:check")
+
+
+def _add_record(commands: "_Commands") -> None:
+    _command(commands, "grade", "grade again what was submitted", "record:grade").add_argument(
+        "run", metavar="RUN", help=_RUN
+    )
+    export = _command(commands, "export", "a run as a file", "record:export", json=False)
+    export.add_argument("run", metavar="RUN", help=_RUN)
+    export.add_argument("--format", choices=("jsonl",), default="jsonl")
+    export.add_argument("--output", metavar="FILE", default="", help="default: standard output")
+    _command(commands, "reindex", "rebuild the index from the run folders", "record:reindex")
+
+
+def _add_house(commands: "_Commands") -> None:
+    image = _command(commands, "image", "the sandbox image", "house:image", json=False)
+    actions = image.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=_Parser)
+    build = _command(actions, "build", "build the image of the docker sandbox", "house:build_image", json=False)
+    build.add_argument("--base", default="", metavar="IMAGE", help="what to build on: a CUDA or a plain Debian image")
+    build.add_argument("--tag", default="", help="the image's name")
+    build.add_argument("--profile", choices=("base", "eval"), default="eval", help="the Python packages in it")
+    _command(commands, "config", "the settings, and what they may be", "house:config")
+
+
+def _version() -> str:
+    try:
+        return version("mlrb")
+    except ImportError:
+        return "unknown"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""Values in words: states, durations, sizes, scores, as every screen and command says them."""
+
+import time
+
+from agent.record.text import one_line
+from agent.record.values import Limits, RunSummary, Score
+
+_BYTES = ("B", "kB", "MB", "GB", "TB")
+
+
+def duration(seconds: float) -> str:
+    """`42 s`, `3 m 20 s`, `2 h 05 m`, `3 d 4 h`."""
+    whole = max(0, int(seconds))
+    minutes, rest = divmod(whole, 60)
+    hours, minutes_left = divmod(minutes, 60)
+    days, hours_left = divmod(hours, 24)
+    if days:
+        return f"{days} d {hours_left} h"
+    if hours:
+        return f"{hours} h {minutes_left:02} m"
+    return f"{minutes} m {rest:02} s" if minutes else f"{whole} s"
+
+
+def clock(seconds: float) -> str:
+    """`2:11:08` or `4:07`."""
+    minutes, second = divmod(max(0, int(seconds)), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def size(size_bytes: float) -> str:
+    """`66.4 MB`; powers of 1,000."""
+    value = float(size_bytes)
+    for unit in _BYTES:
+        if value < 1000 or unit == _BYTES[-1]:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError("unreachable: the last unit takes all")
+
+
+def number(value: float) -> str:
+    """A figure with four digits that matter, and thousands as k or M."""
+    if abs(value) >= 10_000_000:
+        return f"{value / 1_000_000:.1f} M"
+    if abs(value) >= 10_000:
+        return f"{value / 1_000:.1f} k"
+    return f"{value:,.0f}" if value == int(value) and abs(value) >= 100 else f"{value:.4g}"
+
+
+def state(summary: RunSummary) -> str:
+    """The state in a word or two; an ended run's outcome."""
+    if summary.state == "ended":
+        limit = f" {summary.outcome_limit}" if summary.outcome_limit else ""
+        return f"{summary.outcome or 'ended'}{limit}"
+    if summary.state == "paused":
+        return "frozen" if summary.pause == "now" else "paused"
+    return summary.state
+
+
+def score(found: Score | None) -> str:
+    """A score with what qualifies it; never a bare number where it is not a valid final one."""
+    if found is None:
+        return ""
+    if found.untouched:
+        return "untouched starter"
+    if found.value is None:
+        return "no score"
+    said = f"{found.value:.4g}"
+    if not found.valid:
+        return f"{said} invalid"
+    return said if found.split == "test" else f"{said} dev"
+
+
+def cost(summary: RunSummary) -> str:
+    """Dollars; with `≥` where a call's price is not known."""
+    return f"{'' if summary.cost_known else '≥'}${summary.cost_usd:.2f}"
+
+
+def time_left_s(summary: RunSummary, now: float | None = None) -> float | None:
+    """Seconds of working time left; None without a limit. `now` defaults to this moment for a run that works."""
+    if summary.limits.time_s is None:
+        return None
+    running = summary.state in ("starting", "running", "scoring") and not summary.waiting and summary.at > 0
+    since = (time.time() if now is None else now) - summary.at if running else 0.0
+    return max(0.0, summary.limits.time_s - summary.working_s - max(0.0, since))
+
+
+def left(summary: RunSummary) -> str:
+    """The time left, or nothing where the run has ended."""
+    seconds = time_left_s(summary)
+    return "" if seconds is None or summary.state == "ended" else clock(seconds)
+
+
+def limits(found: Limits) -> str:
+    """The limits as one would type them."""
+    parts = {
+        "time": None if found.time_s is None else duration(found.time_s),
+        "steps": found.steps,
+        "cost": None if found.cost_usd is None else f"${found.cost_usd:g}",
+        "tokens": None if found.tokens is None else number(found.tokens),
+    }
+    return " · ".join(f"{name} {value}" for name, value in parts.items() if value is not None) or "none"
+
+
+def described(summary: RunSummary) -> dict[str, str]:
+    """A run as names and values, for a person."""
+    final = summary.final_score or summary.last_score
+    return {
+        "run": summary.run,
+        "task": f"{summary.task} · {summary.scale}",
+        "agent": f"{summary.scaffold} · {summary.model} · {summary.sandbox}",
+        "state": state(summary) + (f": {one_line(summary.outcome_detail)}" if summary.outcome_detail else ""),
+        "now": summary.now,
+        "steps": str(summary.step),
+        "limits": limits(summary.limits),
+        "worked": duration(summary.working_s),
+        "paused": duration(summary.paused_s) if summary.paused_s else "",
+        "waited": duration(summary.waited_s) if summary.waited_s else "",
+        "tokens": number(summary.usage.total_tokens),
+        "cost": cost(summary),
+        "score": score_in_full(final),
+        "people": f"{summary.interventions} interventions" if summary.interventions else "",
+        "errors": str(summary.errors) if summary.errors else "",
+        "alert": summary.last_alert,
+        "leftovers": "; ".join(summary.leftovers),
+    }
+
+
+def score_in_full(found: Score | None) -> str:
+    """A score with its metric, split, scale, baseline and what speaks against it."""
+    if found is None:
+        return ""
+    parts = [f"{one_line(found.metric, 40)} {score(found)}", f"{found.split} · {found.scale}"]
+    if found.baseline is not None:
+        parts.append(f"baseline {found.baseline:.4g}")
+    parts += [f"{violation.rule}: {one_line(violation.evidence, 80)}" for violation in found.violations]
+    parts += [one_line(found.error)] if found.error else []
+    return " · ".join(parts)
