@@ -5,9 +5,9 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import TYPE_CHECKING, NoReturn
 
+from agent import __version__
 from tasks.errors import MlrbError, UsageError
 
 _RUN = "a run id, any unambiguous start of one, or `last`"
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="mlrb",
         description="A flight deck for machine-learning research agents. Without a command: the terminal app.",
     )
-    parser.add_argument("--version", action="version", version=f"mlrb {_version()}")
+    parser.add_argument("--version", action="version", version=f"mlrb {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     for add in (_add_app, _add_run, _add_looking, _add_steering, _add_tasks, _add_record, _add_house):
         add(commands)
@@ -179,13 +179,6 @@ def _add_house(commands: "_Commands") -> None:
     build.add_argument("--tag", default="", help="the image's name")
     build.add_argument("--profile", choices=("base", "eval"), default="eval", help="the Python packages in it")
     _command(commands, "config", "the settings, and what they may be", "house:config")
-
-
-def _version() -> str:
-    try:
-        return version("mlrb")
-    except ImportError:
-        return "unknown"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Where runs live: `$MLRB_HOME` and the layout of a run's folder."""
 
 import os
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,7 +112,7 @@ class Home:
     def new_run(self) -> RunFolder:
         """A fresh, empty run folder with an id that no other run has."""
         while True:
-            folder = RunFolder(self.runs / secrets.token_hex(4))
+            folder = RunFolder(self.runs / os.urandom(4).hex())
             try:
                 folder.path.mkdir(mode=OWNER_ONLY)
             except FileExistsError:

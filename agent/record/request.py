@@ -1,6 +1,5 @@
 """What was asked for: `run.toml`, written once by the launcher."""
 
-import tomllib
 from pathlib import Path
 
 import msgspec
@@ -44,6 +43,8 @@ def write_request(path: Path, request: RunRequest) -> None:
 
 def read_request(path: Path) -> RunRequest:
     """Read `run.toml`."""
+    import tomllib
+
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), RunRequest)
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
