@@ -5,7 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from agent.record.text import storable
 from agent.record.values import ToolCall, Usage
+
+DEEPEST_ARGUMENTS = 64
 
 Role = Literal["system", "user", "assistant", "tool"]
 Channel = Literal["reasoning", "text", "call"]
@@ -46,6 +49,7 @@ class Delta:
 
     channel: Channel
     text: str
+    """In channel `call`: a tool's name and a space, then its arguments as JSON in pieces."""
 
 
 OnDelta = Callable[[Delta], None]
@@ -89,11 +93,27 @@ class Model(Protocol):
 
 
 def read_arguments(call_id: str, tool: str, raw: str) -> ToolCall:
-    """A tool call out of the raw text of its arguments; what is no JSON object comes back as malformed."""
+    """A tool call out of the raw text of its arguments; what is no JSON object comes back as malformed.
+
+    So does what is nested deeper than anything a tool asks for: it would break whoever stores or shows it.
+    """
     try:
-        arguments = json.loads(raw or "{}")
-    except ValueError:
-        return ToolCall(call_id=call_id, tool=tool, malformed=raw)
+        arguments = _storable_value(json.loads(raw or "{}"), DEEPEST_ARGUMENTS)
+    except (ValueError, RecursionError):
+        return ToolCall(call_id=call_id, tool=tool, malformed=storable(raw))
     if not isinstance(arguments, dict):
-        return ToolCall(call_id=call_id, tool=tool, malformed=raw)
+        return ToolCall(call_id=call_id, tool=tool, malformed=storable(raw))
     return ToolCall(call_id=call_id, tool=tool, arguments=arguments)
+
+
+def _storable_value(value: object, depth: int) -> object:
+    # JSON escapes can spell lone surrogates, which no UTF-8 file takes.
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict | list) and not depth:
+        raise ValueError("nested too deep")
+    if isinstance(value, dict):
+        return {storable(name): _storable_value(item, depth - 1) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_storable_value(item, depth - 1) for item in value]
+    return value
