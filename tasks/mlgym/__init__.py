@@ -1,0 +1,1 @@
+"""The tasks of MLGym-Bench (arXiv 2502.14499), one folder a task."""

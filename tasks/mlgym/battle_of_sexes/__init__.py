@@ -1,0 +1,1 @@
+"""Iterated Battle of the Sexes against a given partner."""

@@ -1,0 +1,1 @@
+"""House price regression on a table with many gaps."""

@@ -1,0 +1,1 @@
+"""Iterated Prisoner's Dilemma against a noisy mixture of rules."""
