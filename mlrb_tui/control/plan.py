@@ -1,0 +1,134 @@
+"""From what a person asks for to a request that a runner can take: defaults filled in, mistakes told."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from agent.errors import ModelUnavailable
+from agent.record.home import Home
+from agent.record.request import RunRequest
+from agent.record.values import Limits, Scale
+from mlrb_tui.control.amounts import changed_limits
+from mlrb_tui.control.settings import read_settings
+from tasks.catalogue import load
+from tasks.errors import UsageError
+from tasks.spec import Task
+
+SCAFFOLDS = ("react",)
+"""The scaffolds there are."""
+
+MODEL_KINDS = ("anthropic", "openai", "scripted")
+_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+_SANDBOX = re.compile(r"local|docker(@\S+)?")
+_GPUS = re.compile(r"none|\d+(,\d+)*")
+
+
+@dataclass(frozen=True)
+class SandboxChoice:
+    """The sandbox that a run gets, and why where it is not the one a person would expect."""
+
+    kind: str
+    notice: str = ""
+
+
+def plan_request(
+    home: Home,
+    task_name: str,
+    *,
+    scale: str = "smoke",
+    scaffold: str = "",
+    model: str = "",
+    base_url: str = "",
+    sandbox: str = "",
+    image: str = "",
+    gpus: str = "",
+    seed: int = 0,
+    limit_assignments: Sequence[str] = (),
+    pace_s: float = 0.0,
+    environment: Mapping[str, str] = os.environ,
+) -> RunRequest:
+    """The request for a run of that task; what is left empty comes from the settings, then from the task."""
+    settings = read_settings(home)
+    task = load(task_name)
+    known_scale = checked_scale(task, scale)
+    chosen_model = model or settings.model or "scripted"
+    url = base_url or (settings.base_url if chosen_model.startswith("openai:") else "")
+    check_model(chosen_model, url, environment)
+    if gpus and not _GPUS.fullmatch(gpus):
+        raise UsageError(f"{gpus!r} names no GPUs", hint="--gpus 1 is one GPU, --gpus 0,1 these two, --gpus none")
+    place = choose_sandbox(sandbox or settings.sandbox)
+    return RunRequest(
+        run="",
+        task=task.spec.name,
+        scale=known_scale,
+        scaffold=_checked_scaffold(scaffold or settings.scaffold),
+        model=chosen_model,
+        base_url=url,
+        sandbox=place.kind,
+        sandbox_notice=place.notice,
+        image=image,
+        gpus=gpus,
+        seed=seed,
+        limits=changed_limits(task_limits(task, known_scale), list(limit_assignments)),
+        pace_s=pace_s,
+    )
+
+
+def task_limits(task: Task, scale: Scale) -> Limits:
+    """What a run of the task may use unless a person says otherwise."""
+    given = task.at(scale).limits
+    return Limits(time_s=given.time_s, steps=given.steps, cost_usd=given.cost_usd)
+
+
+def checked_scale(task: Task, scale: str) -> Scale:
+    """The scale, if the task has it."""
+    for known in get_args(Scale):
+        if scale == known and known in task.spec.scales:
+            found: Scale = known
+            return found
+    raise UsageError(f"{task.spec.name} has no scale {scale!r}", hint=f"it has {', '.join(task.spec.scales)}")
+
+
+def check_model(model: str, base_url: str, environment: Mapping[str, str] = os.environ) -> None:
+    """Raise where a model's name can't be read (`UsageError`) or its key is missing (`ModelUnavailable`)."""
+    kind, colon, name = model.partition(":")
+    if kind not in MODEL_KINDS or (colon and not name) or (kind != "scripted" and not name):
+        raise UsageError(
+            f"{model!r} names no model", hint="write anthropic:NAME, openai:NAME, scripted or scripted:FILE"
+        )
+    if base_url and not base_url.startswith(("http://", "https://")):
+        raise UsageError(f"{base_url!r} is no address of a server", hint="write http://HOST:PORT/v1")
+    key = missing_key(model, base_url, environment)
+    if key:
+        other = " or name a server with a base URL" if kind == "openai" else ""
+        raise ModelUnavailable(f"{key} is not set, and {model} needs it", hint=f"export {key}=…{other}")
+
+
+def missing_key(model: str, base_url: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The environment variable that a model needs and that is not set; empty where all is there."""
+    kind = model.partition(":")[0]
+    key = _KEYS.get(kind, "")
+    if not key or environment.get(key) or (kind == "openai" and base_url):
+        return ""
+    return key
+
+
+def choose_sandbox(wish: str) -> SandboxChoice:
+    """The sandbox for that wish; `auto` is docker where a daemon answers, else local with a plain warning."""
+    if wish != "auto":
+        if not _SANDBOX.fullmatch(wish):
+            raise UsageError(f"{wish!r} is no sandbox", hint="sandboxes are auto, local, docker and docker@HOST")
+        return SandboxChoice(wish)
+    from agent.sandbox.choose import docker_answers
+
+    if docker_answers():
+        return SandboxChoice("docker")
+    return SandboxChoice("local", "no docker daemon answers, so the run is isolated from nothing on this machine")
+
+
+def _checked_scaffold(name: str) -> str:
+    if name not in SCAFFOLDS:
+        raise UsageError(f"there is no scaffold {name!r}", hint=f"scaffolds are {', '.join(SCAFFOLDS)}")
+    return name

@@ -1,0 +1,75 @@
+"""The user's settings: `$MLRB_HOME/config.toml`, strict about what it does not know."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from agent.record.home import Home
+from tasks.errors import UsageError
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person likes; every setting has a default, so the file need not be there."""
+
+    model: Annotated[
+        str, Meta(description="the model of a new run: anthropic:NAME, openai:NAME or scripted[:FILE]")
+    ] = ""
+    base_url: Annotated[str, Meta(description="the server for openai: models; empty is the vendor's own")] = ""
+    scaffold: Annotated[str, Meta(description="how a new run's agent is led")] = "react"
+    sandbox: Annotated[
+        str,
+        Meta(description="auto (docker where a daemon answers), local, docker or docker@HOST", pattern=r"^\S+$"),
+    ] = "auto"
+    theme: Annotated[
+        str, Meta(description="auto, mlrb-dark, mlrb-light, or any theme that ctrl+p names", pattern=r"^\S+$")
+    ] = "auto"
+    mouse: Annotated[bool, Meta(description="whether the app takes the mouse; ctrl+t toggles it")] = True
+    glyphs: Annotated[
+        Literal["unicode", "ascii"], Meta(description="ascii for terminals and fonts without symbols")
+    ] = "unicode"
+
+
+def read_settings(home: Home) -> Settings:
+    """The settings in the file, or the defaults; raises `UsageError` that names what is wrong in it."""
+    path = home.settings
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return Settings()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    return parse_settings(raw, path)
+
+
+def parse_settings(raw: bytes, path: Path) -> Settings:
+    """Settings out of TOML; `path` is named where they can't be read."""
+    try:
+        return msgspec.convert(tomllib.loads(raw.decode()), Settings)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path} is not TOML: {error}", hint="correct it, or remove it for the defaults") from error
+    except msgspec.ValidationError as error:
+        known = ", ".join(Settings.__struct_fields__)
+        raise UsageError(f"{path}: {error}", hint=f"settings are {known}; mlrb config says more") from error
+
+
+def remember(home: Home, name: str, value: str) -> None:
+    """Set one setting in the file; all else in it, comments too, stays as it is."""
+    path = home.settings
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    line = f"{name} = {msgspec.json.encode(value).decode()}"
+    setting = re.compile(rf"^{re.escape(name)}\s*=.*$", re.MULTILINE)
+    new = setting.sub(lambda _: line, old) if setting.search(old) else f"{line}\n{old}"
+    parse_settings(new.encode(), path)
+    path.write_text(new, encoding="utf-8")
+    path.chmod(0o600)
+
+
+def schema() -> dict[str, object]:
+    """The settings' JSON schema, for `mlrb config`."""
+    whole = msgspec.json.schema(Settings)
+    found: dict[str, object] = whole["$defs"]["Settings"]
+    return found
