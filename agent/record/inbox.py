@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from agent.record.log import migrate, open_writable
+from agent.record.sqlite import migrate, open_writable
 from agent.record.text import storable
 from agent.record.values import Limits, PauseStrength
 

@@ -14,8 +14,7 @@ import msgspec
 from agent.errors import RecordError
 from agent.record.home import Home, RunFolder
 from agent.record.lock import is_held
-from agent.record.log import EventReader, open_readonly
-from agent.record.request import read_request
+from agent.record.sqlite import open_readonly
 from agent.record.values import RunSummary
 
 _COLUMNS = ("run", "task", "scale", "scaffold", "model", "state", "outcome", "step", "created_at", "at", "cost_usd",
@@ -66,6 +65,10 @@ def summaries(home: Home) -> list[RunSummary]:
 
 def of_folder(folder: RunFolder) -> RunSummary:
     """One run's summary from its own folder; a run without events yet is `queued`."""
+    # The log knows every kind of event; a listing that the index answers must not pay for that.
+    from agent.record.log import EventReader
+    from agent.record.request import read_request
+
     try:
         with EventReader(folder.events) as reader:
             summary = reader.summary()

@@ -12,6 +12,7 @@ from agent.errors import RecordError
 from agent.record import blobs
 from agent.record import events as ev
 from agent.record.clock import Clock, SystemClock
+from agent.record.sqlite import migrate, open_readonly, open_writable
 from agent.record.summary import fold
 from agent.record.text import storable
 from agent.record.values import Blob, RunSummary, Text
@@ -34,16 +35,6 @@ def _create(connection: sqlite3.Connection) -> None:
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create,)
 """Migration n brings a file from version n to n + 1; the version is SQLite's `user_version`."""
-
-
-def migrate(connection: sqlite3.Connection, migrations: Sequence[Callable[[sqlite3.Connection], None]]) -> None:
-    """Bring a file up to date, each migration in a transaction of its own."""
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    for number in range(version, len(migrations)):
-        connection.execute("BEGIN IMMEDIATE")
-        migrations[number](connection)
-        connection.execute(f"PRAGMA user_version = {number + 1}")
-        connection.execute("COMMIT")
 
 
 class EventLog:
@@ -228,42 +219,6 @@ class EventReader:
 def to_event(seq: int, at: float, kind: str, step: int, worker: int, raw: bytes) -> ev.Event:
     """An event out of its row."""
     return ev.Event(seq=seq, at=at, step=step, worker=worker, body=ev.decode(kind, raw))
-
-
-def open_writable(path: Path) -> sqlite3.Connection:
-    """A connection in WAL mode; transactions are explicit."""
-    try:
-        connection = sqlite3.connect(path, isolation_level=None, timeout=5.0, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-    except sqlite3.Error as error:
-        raise RecordError(
-            f"cannot open {path.name}: {error}", hint=f"is {path.parent} writable, and the disk not full?"
-        ) from error
-    return connection
-
-
-def open_readonly(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write; works on archived files in folders that cannot be written to."""
-    if not path.exists():
-        raise RecordError(f"there is no {path.name} in {path.parent.name}")
-    address = path.absolute().as_uri()
-    try:
-        connection = sqlite3.connect(
-            f"{address}?mode=ro", uri=True, isolation_level=None, timeout=5.0, check_same_thread=False
-        )
-        try:
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:
-            # A WAL file whose folder we may not write to opens only as immutable.
-            connection.close()
-            connection = sqlite3.connect(
-                f"{address}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
-            )
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.Error as error:
-        raise RecordError(f"{path.name} of {path.parent.name} is no event log: {error}") from error
-    return connection
 
 
 def write_events(path: Path, events: Iterable[ev.Event]) -> None:

@@ -4,12 +4,9 @@ import argparse
 import sys
 import time
 
-from agent.record.events import kind_of
 from agent.record.home import Home
 from agent.record.index import of_folder, refreshed, summaries
-from agent.record.jsonl import to_line
 from agent.record.lock import is_held
-from agent.record.log import EventReader
 from agent.record.values import RunSummary
 from mlrb_tui.commands.output import print_json, print_pairs, print_table
 from mlrb_tui.views import words
@@ -45,6 +42,10 @@ def show(options: argparse.Namespace) -> int:
 
 def events(options: argparse.Namespace) -> int:
     """`mlrb events RUN`: one event a line as JSON, which is also what `mlrb replay` reads."""
+    from agent.record.events import kind_of
+    from agent.record.jsonl import to_line
+    from agent.record.log import EventReader
+
     folder = Home.of_user().find(options.run)
     kinds = set(options.kind)
     seq = options.since
