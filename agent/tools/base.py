@@ -18,6 +18,11 @@ class ToolContext(Protocol):
         ...
 
     @property
+    def workdir(self) -> str:
+        """The root of the agent's work folder, as a path in the sandbox."""
+        ...
+
+    @property
     def command_timeout_s(self) -> float:
         """The time-out of a command that asks for none."""
         ...

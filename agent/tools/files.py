@@ -1,0 +1,24 @@
+"""What the file tools share: reading a text file of the sandbox, its troubles told in words."""
+
+from agent.tools.base import ToolContext
+
+
+class Unreadable(Exception):
+    """A file that cannot be read as text; the message is for the model."""
+
+
+async def read_text(context: ToolContext, path: str) -> str:
+    """The file as text; raises `Unreadable`."""
+    try:
+        raw = await context.sandbox.read_file(path)
+        return raw.decode()
+    except FileNotFoundError:
+        raise Unreadable(f"there is no file {path}") from None
+    except IsADirectoryError:
+        raise Unreadable(f"{path} is a folder; list it with bash: ls -la") from None
+    except PermissionError:
+        raise Unreadable(f"{path} may not be read") from None
+    except UnicodeDecodeError:
+        raise Unreadable(f"{path} is no UTF-8 text; look at it with bash (file, xxd) or python") from None
+    except (ValueError, OSError) as error:
+        raise Unreadable(f"{path} cannot be read: {error}; for a part of it use bash (head, sed -n)") from None
