@@ -55,7 +55,7 @@ def test_import_drags_in_nothing_heavy(module: str) -> None:
 
 
 def test_listing_runs_does_not_load_the_log() -> None:
-    code = "import sys; sys.argv=['mlrb','ls','--json']; import mlrb_tui.cli as c; c.main(); print('agent.record.log' in sys.modules)"
+    code = "import sys, mlrb_tui.cli as cli; cli.main(['ls', '--json']); print('agent.record.log' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split()[-1] == "False"
 

@@ -88,10 +88,8 @@ def test_request_file_carries_everything_there_and_back(tmp_path: Path) -> None:
 def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
     path = tmp_path / "run.lock"
     code = (
-        "import sys; from pathlib import Path; from agent.record.lock import hold
-"
-        f"with hold(Path({str(path)!r})):
-    print('held', flush=True); sys.stdin.read()"
+        "import sys; from pathlib import Path; from agent.record.lock import hold\n"
+        f"with hold(Path({str(path)!r})):\n    print('held', flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert holder.stdout is not None
