@@ -1,0 +1,221 @@
+"""All runs as a list to look through: what each is in, which ones a filter lets by, and in what order."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import translate
+from functools import cached_property
+from itertools import pairwise
+from re import IGNORECASE, compile
+from typing import Literal
+
+from agent.record.text import one_line
+from agent.record.values import RunSummary
+from mlrb_tui.views import words
+
+Mood = Literal["running", "starting", "scoring", "waiting", "paused", "needs you", "alarm", "done", "failed", "lost"]
+"""What a run's first glyph says."""
+
+LIVE_MOODS = ("needs you", "alarm", "running", "scoring", "starting", "paused", "waiting")
+
+
+@dataclass(frozen=True)
+class FleetRow:
+    """One run, with what filtering and sorting need worked out once."""
+
+    summary: RunSummary
+
+    @cached_property
+    def mood(self) -> Mood:
+        """The run's state as a person would see it."""
+        return mood(self.summary)
+
+    @cached_property
+    def text(self) -> str:
+        """What a free word is looked for in."""
+        summary = self.summary
+        return " ".join(
+            (
+                summary.run, summary.task, summary.scale, summary.scaffold, summary.model, summary.sandbox,
+                summary.who, words.state(summary), self.mood, summary.now, summary.outcome_detail,
+                summary.last_alert,
+            )
+        ).casefold()  # fmt: skip
+
+
+def mood(summary: RunSummary) -> Mood:
+    """The run's state, with what asks for a person put first."""
+    match summary.state:
+        case "ended":
+            if summary.leftovers:
+                return "needs you"
+            if summary.outcome == "lost":
+                return "lost"
+            return "done" if summary.outcome in ("submitted", "limit") else "failed"
+        case "paused":
+            return "paused"
+        case "queued":
+            return "waiting"
+        case "starting" | "running" | "scoring":
+            return "alarm" if summary.alerts else summary.state
+
+
+def build_rows(summaries: Iterable[RunSummary], before: dict[str, FleetRow]) -> list[FleetRow]:
+    """A row a run; rows of runs that have not changed are kept, with all that was worked out."""
+    rows = []
+    for summary in summaries:
+        known = before.get(summary.run)
+        unchanged = known is not None and (known.summary is summary or known.summary == summary)
+        rows.append(known if known is not None and unchanged else FleetRow(summary))
+    return rows
+
+
+# ── counts ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class FleetCounts:
+    """The header's figures."""
+
+    moods: dict[Mood, int] = field(default_factory=dict)
+    ended_today: int = 0
+    total: int = 0
+    spent_usd: float = 0.0
+    spent_known: bool = True
+
+
+def count(rows: Sequence[FleetRow], midnight: float) -> FleetCounts:
+    """The figures over all rows; `midnight` is when today began."""
+    moods: dict[Mood, int] = {}
+    for row in rows:
+        moods[row.mood] = moods.get(row.mood, 0) + 1
+    return FleetCounts(
+        moods=moods,
+        ended_today=sum((row.summary.ended_at or 0.0) >= midnight for row in rows),
+        total=len(rows),
+        spent_usd=sum(row.summary.cost_usd for row in rows),
+        spent_known=all(row.summary.cost_known for row in rows),
+    )
+
+
+# ── filter ───────────────────────────────────────────────────────────────────────────────────────────────
+
+FIELDS: dict[str, Callable[[FleetRow], str]] = {
+    "state": lambda row: f"{row.summary.state} {row.mood} {words.state(row.summary)}",
+    "task": lambda row: row.summary.task,
+    "model": lambda row: row.summary.model,
+    "run": lambda row: row.summary.run,
+    "scale": lambda row: row.summary.scale,
+    "where": lambda row: row.summary.sandbox,
+    "who": lambda row: row.summary.who,
+    "scaffold": lambda row: row.summary.scaffold,
+}
+"""What can stand before a colon."""
+
+
+def filtered(rows: Iterable[FleetRow], query: str) -> list[FleetRow]:
+    """The rows that every word of the query lets by.
+
+    A word is `field:pattern` (`task:mlrb/*`, `state:paused`) or free text; `-` before it turns it round.
+    """
+    tests = [_test(word) for word in query.casefold().split()]
+    return [row for row in rows if all(test(row) for test in tests)]
+
+
+def _test(word: str) -> Callable[[FleetRow], bool]:
+    wanted = not word.startswith("-") or word == "-"
+    bare = word if wanted else word[1:]
+    name, colon, pattern = bare.partition(":")
+    if not colon or name not in FIELDS:
+        return lambda row: (bare in row.text) == wanted
+    read = FIELDS[name]
+    if not any(sign in pattern for sign in "*?["):
+        return lambda row: (pattern in read(row).casefold()) == wanted
+    matches = compile(translate(pattern), IGNORECASE).match
+    return lambda row: (matches(read(row)) is not None) == wanted
+
+
+# ── order ────────────────────────────────────────────────────────────────────────────────────────────────
+
+_MOOD_ORDER: dict[Mood, int] = {
+    "needs you": 0, "alarm": 0, "paused": 2, "running": 1, "scoring": 1, "starting": 1, "waiting": 3, "lost": 4,
+    "failed": 4, "done": 4,
+}  # fmt: skip
+
+
+def _by_need(row: FleetRow) -> tuple[object, ...]:
+    """What asks for a person first, then what runs, then the youngest of what has ended."""
+    summary = row.summary
+    return _MOOD_ORDER[row.mood], -(summary.ended_at or summary.created_at), summary.run
+
+
+def _by_score(row: FleetRow) -> tuple[object, ...]:
+    """Within a task and scale (scores of others can't be compared), the best valid one first."""
+    score = row.summary.final_score or row.summary.last_score
+    if score is None or score.value is None or not score.valid:
+        return row.summary.task, row.summary.scale, 1, 0.0
+    return row.summary.task, row.summary.scale, 0, -score.value if score.direction == "maximize" else score.value
+
+
+def _by_time_left(row: FleetRow) -> tuple[object, ...]:
+    left = words.time_left_s(row.summary, row.summary.at) if row.summary.state != "ended" else None
+    return (1, 0.0) if left is None else (0, left)
+
+
+ORDERS: dict[str, Callable[[FleetRow], tuple[object, ...]]] = {
+    "need": _by_need,
+    "newest": lambda row: (-row.summary.created_at,),
+    "task": lambda row: (row.summary.task, -row.summary.created_at),
+    "model": lambda row: (row.summary.model, -row.summary.created_at),
+    "score": _by_score,
+    "time left": _by_time_left,
+    "step": lambda row: (-row.summary.step,),
+    "cost": lambda row: (-row.summary.cost_usd,),
+}
+"""The orders there are, in the sequence that the key goes through them."""
+
+
+def ordered(rows: Iterable[FleetRow], order: str, *, reverse: bool = False) -> list[FleetRow]:
+    """The rows in that order."""
+    return sorted(rows, key=ORDERS[order], reverse=reverse)
+
+
+def id_width(rows: Sequence[FleetRow]) -> int:
+    """How many characters tell every run from every other; at least four."""
+    ids = sorted(row.summary.run for row in rows)
+    width = 4
+    for one, other in pairwise(ids):
+        while width < len(other) and one[:width] == other[:width]:
+            width += 1
+    return min(width, 8)
+
+
+# ── what asks for a look ─────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One line of the list beside the preview."""
+
+    mood: Mood
+    run: str
+    text: str
+
+
+def notices(rows: Iterable[FleetRow], limit: int) -> list[Notice]:
+    """What a person should look at, then what has ended lately."""
+    wanted = [row for row in rows if row.mood in ("alarm", "needs you", "lost") or row.summary.state == "ended"]
+    urgent = {"alarm": 0, "needs you": 0}
+    wanted.sort(key=lambda row: (urgent.get(row.mood, 1), -(row.summary.ended_at or row.summary.at)))
+    return [Notice(row.mood, row.summary.run, _noticed(row)) for row in wanted[:limit]]
+
+
+def _noticed(row: FleetRow) -> str:
+    summary = row.summary
+    if row.mood == "alarm":
+        return summary.last_alert or "an alarm"
+    if summary.leftovers:
+        return "left over: " + one_line("; ".join(summary.leftovers))
+    score = summary.final_score or summary.last_score
+    said = f", score {words.score(score)}" if score and score.value is not None else ", nothing to score"
+    detail = f": {one_line(summary.outcome_detail)}" if summary.outcome_detail and row.mood != "done" else said
+    return words.state(summary) + detail
