@@ -1,0 +1,118 @@
+"""Grades in a fresh container without network: the submission, the split's private data and our sources read-only."""
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evaluation.errors import GraderFailed
+from evaluation.in_process import offline_environment
+from evaluation.job import PACKAGES, SOURCES, Found, Job, OnProgress, Results
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+    from docker.models.containers import Container
+
+NAME = "docker"
+DEFAULT_IMAGE = "mlrb:latest"
+ROLE = "grader"
+_CODE, _SUBMISSION, _PRIVATE, _TASK, _RESULT = (
+    f"/grader/{name}" for name in ("code", "submission", "private", "task", "result")
+)
+_POLL_S = 0.1
+_SCRATCH = "rw,nosuid,nodev,size=2g,mode=1777"
+
+
+def grade_in_container(job: Job, on_progress: OnProgress, image: str = "") -> Found:
+    """Run the task's grader in docker; raises `GraderFailed` where it gives no result."""
+    import docker
+    import docker.errors
+    import requests
+
+    try:
+        with contextlib.closing(docker.from_env(timeout=60)) as client, _result_folder() as folder:
+            return _grade(client, job, on_progress, image or DEFAULT_IMAGE, folder)
+    except docker.errors.ImageNotFound as error:
+        raise GraderFailed(
+            f"there is no image {image or DEFAULT_IMAGE} to grade in", hint="mlrb image build"
+        ) from error
+    except (docker.errors.DockerException, requests.RequestException) as error:
+        raise GraderFailed(f"docker could not run the grader: {error}", hint="docker info") from error
+
+
+def _grade(client: "DockerClient", job: Job, on_progress: OnProgress, image: str, folder: Path) -> Found:
+    results = Results(on_progress)
+    lines = folder / "lines.jsonl"
+    lines.touch(mode=0o600)
+    container = client.containers.create(image, **_settings(job, folder))
+    try:
+        container.start()
+        with lines.open("rb") as channel:
+            ended = _follow(container, channel.fileno(), results, time.monotonic() + job.timeout_s)
+        last_words = container.logs(tail=20).decode(errors="replace")
+    finally:
+        container.remove(force=True, v=True)
+    return results.outcome(ended, last_words)
+
+
+def _follow(container: "Container", channel: int, results: Results, deadline: float) -> str:
+    """Read the results as they are written until the container has ended; how it did."""
+    while True:
+        container.reload()
+        running = container.status in ("created", "running")
+        while piece := os.read(channel, 65536):
+            results.feed(piece)
+        if not running:
+            state: dict[str, Any] = container.attrs["State"]
+            return "out of memory" if state.get("OOMKilled") else f"exit code {state.get('ExitCode')}"
+        if time.monotonic() > deadline:
+            container.kill()
+            return "not done in time"
+        time.sleep(_POLL_S)
+
+
+def _settings(job: Job, folder: Path) -> dict[str, Any]:
+    """Everything off but what a grader needs: root's right to become someone lesser, so that it can shut others in."""
+    arguments = job.inside(_SUBMISSION, _PRIVATE, _TASK)
+    memory = int(max(job.compute.memory_gb, 1.0) * 1024**3)
+    return {
+        "command": ["python3", "-B", "-m", "evaluation.inside", arguments, f"file:{_RESULT}/lines.jsonl"],
+        "entrypoint": [],
+        "working_dir": "/tmp",
+        "user": "0:0",
+        "environment": offline_environment() | {"PYTHONPATH": _CODE, "HOME": "/tmp"},
+        "labels": {"mlrb.run": job.run, "mlrb.role": ROLE},
+        "network_mode": "none",
+        "cap_drop": ["ALL"],
+        "cap_add": ["SETUID", "SETGID"],
+        "security_opt": ["no-new-privileges"],
+        "read_only": True,
+        "tmpfs": {"/tmp": _SCRATCH},
+        "init": True,
+        "mem_limit": memory,
+        "memswap_limit": memory,
+        "nano_cpus": int(max(job.compute.cpus, 1.0) * 1e9),
+        "pids_limit": job.compute.processes,
+        "shm_size": int(job.compute.shm_gb * 1024**3),
+        "log_config": {"Type": "json-file", "Config": {"max-size": "1m"}},
+        "mounts": _mounts(job, folder),
+    }
+
+
+def _mounts(job: Job, folder: Path) -> list[Any]:
+    from docker.types import Mount
+
+    shown = {f"{_CODE}/{package}": SOURCES / package for package in PACKAGES}
+    shown |= {_SUBMISSION: job.submission, f"{_PRIVATE}/{job.split}": job.private / job.split, _TASK: job.task.folder}
+    mounts = [Mount(inside, str(here.absolute()), type="bind", read_only=True) for inside, here in shown.items()]
+    return [*mounts, Mount(_RESULT, str(folder), type="bind")]
+
+
+@contextlib.contextmanager
+def _result_folder() -> Iterator[Path]:
+    """A folder for the result alone, which no user but the grader's may enter."""
+    with tempfile.TemporaryDirectory(prefix="mlrb-grade-") as folder:
+        yield Path(folder)

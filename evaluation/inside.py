@@ -1,0 +1,121 @@
+"""The part of the grader that runs shut in: `python -m evaluation.inside JOB CHANNEL`. Standard library only.
+
+JOB is a JSON object (`evaluation.job.Job.inside`). What it finds goes as JSON lines to CHANNEL, `fd:N` or `file:PATH`,
+and nowhere else; nothing that a task's code prints is ever taken for a result.
+"""
+
+import json
+import math
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tasks.contract import load_file
+
+Json = dict[str, Any]
+
+
+class Channel:
+    """Where results go: closed for every child process."""
+
+    def __init__(self, address: str) -> None:
+        kind, _, place = address.partition(":")
+        if kind == "fd":
+            self._descriptor = int(place)
+            os.set_inheritable(self._descriptor, False)
+        else:
+            self._descriptor = os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+
+    def send(self, value: Json) -> None:
+        """Send one line."""
+        data = json.dumps(value).encode() + b"\n"
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+
+    def report(self, done: int, total: int, what: str) -> None:
+        """Send how far the grading is."""
+        self.send({"progress": {"done": int(done), "total": int(total), "what": str(what)[:200]}})
+
+
+def main(arguments: list[str]) -> int:
+    """Grade, and send `grade`, `invalid` (nothing valid to score) or `broken` (the grader itself) as the last line."""
+    job: Json = json.loads(arguments[0])
+    # Should whoever started this be gone, it still ends.
+    signal.alarm(math.ceil(job["timeout_s"]) + 30)
+    act_as_owner(Path(job["private"]) / job["split"])
+    channel = Channel(arguments[1])
+    try:
+        channel.send({"grade": as_grade(call_grader(job, channel))})
+    except ValueError as error:
+        channel.send({"invalid": " ".join(str(error).split())[:500] or "not valid"})
+    except Exception as error:  # noqa: BLE001 -- the border of a grader's call
+        traceback.print_exc()
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name} line {last.lineno}"
+        channel.send({"broken": f"{type(error).__name__}: {error} ({place})"[:1000]})
+    return 0
+
+
+def call_grader(job: Json, channel: Channel) -> Mapping[str, object]:
+    """Call the task's `grade`."""
+    part = load(job)
+    result: Mapping[str, object] = part.grade(
+        Path(job["submission"]),
+        Path(job["private"]),
+        split=job["split"],
+        options=job["options"],
+        report=channel.report,
+    )
+    return result
+
+
+def load(job: Json) -> ModuleType:
+    """The task's `grade.py`: by name where the task is one of ours, else by file."""
+    if job["module"]:
+        import importlib
+
+        return importlib.import_module(job["module"])
+    return load_file(Path(job["file"]))
+
+
+def as_grade(found: Mapping[str, object]) -> Json:
+    """A task's answer as plain JSON; what is not a number there becomes none here."""
+    numbers = {name: number(found.get(name)) for name in ("value", "standard_error", "baseline", "baseline_spread")}
+    details = found.get("details")
+    violations = found.get("violations")
+    return {
+        **numbers,
+        "details": {
+            str(name): value
+            for name, raw in (details.items() if isinstance(details, Mapping) else ())
+            if (value := number(raw)) is not None
+        },
+        "violations": [
+            {"rule": str(one["rule"]), "evidence": str(one["evidence"])[:2000]}
+            for one in (violations if isinstance(violations, list | tuple) else ())
+        ],
+        "untouched": bool(found.get("untouched", False)),
+    }
+
+
+def number(value: Any) -> float | None:
+    """A finite float, or None."""
+    if value is None:
+        return None
+    result = float(value)
+    return result if math.isfinite(result) else None
+
+
+def act_as_owner(private: Path) -> None:
+    """As root without root's power over files, read them as their owner; root's identity is kept for later."""
+    if os.geteuid() == 0 and not os.access(private, os.R_OK | os.X_OK):
+        os.seteuid(private.stat().st_uid)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
