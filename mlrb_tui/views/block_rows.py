@@ -1,0 +1,258 @@
+"""How each block of a transcript reads as rows."""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from agent.record.text import one_line, printable
+from mlrb_tui.views import words
+from mlrb_tui.views.blocks import AnyBlock, Asked, Called, Message, Notice, Reply, Scored
+from mlrb_tui.views.charts import bar
+from mlrb_tui.views.edits import changed_lines
+from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, padded, row, wrapped
+from mlrb_tui.views.scores import score_spans
+
+LIVE_LINES = 10
+ENDED_LINES = 5
+SAID_LINES = 14
+_COMMANDS = ("bash", "python", "shell", "run")
+_GLYPHS = {
+    "bash": "$", "python": "›", "edit": "✎", "write": "✎", "read": "▤", "scratchpad": "✎", "validate": "✔",
+    "submit": "■",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a person wants to read."""
+
+    width: int = 80
+    wrap: bool = False
+    thoughts: bool = True
+
+
+def rows_of(block: AnyBlock, options: Options, now: float) -> list[Row]:
+    """The block's rows; `now` is for what still runs."""
+    match block:
+        case Reply():
+            return _reply(block, options)
+        case Message():
+            return _message(block, options)
+        case Called():
+            return _called(block, options, now)
+        case Asked():
+            return _asked(block, options)
+        case Scored():
+            return _scored(block, options)
+        case Notice():
+            return _notice(block, options)
+        case _:
+            assert_never(block)
+
+
+def _step(step: int) -> Span:
+    return Span(f"{step:>3} " if step else "    ", "dim")
+
+
+def _label_width(options: Options) -> int:
+    return 10 if options.width >= 60 else 3
+
+
+def _labelled(step: int, label: str, tone: str, lines: list[str], options: Options, said: str = "") -> list[Row]:
+    """Lines that stand beside a label; where there is little room the label is its first letters."""
+    width = _label_width(options)
+    gap = " " * (4 + width)
+    first, *rest = lines or [""]
+    begin = row(_step(step), Span(padded(label, width - 1) + " ", tone), Span(first, said))
+    return [begin, *(row(gap, Span(line, said)) for line in rest)]
+
+
+def _said_lines(text: str, options: Options, most: int = SAID_LINES) -> list[str]:
+    lines = wrapped(printable(text, lines=True).strip("\n"), options.width - 4 - _label_width(options))
+    return lines[:most]
+
+
+def _reply(block: Reply, options: Options) -> list[Row]:
+    rows: list[Row] = []
+    step = block.place.step
+    if block.reasoning and options.thoughts:
+        rows += _spoken(step, "reasons", "faint-label", block.reasoning, block, options, "dim")
+    if block.text and (options.thoughts or not block.acting):
+        label = "thought" if block.acting or block.streaming else "says"
+        rows += _spoken(step, label, "thought", block.text, block, options, "")
+    if not rows and block.streaming:
+        rows = _labelled(step, "thought", "thought", ["…"], options)
+    return rows
+
+
+def _spoken(step: int, label: str, tone: str, text: str, block: Reply, options: Options, said: str) -> list[Row]:
+    lines = wrapped(printable(text, lines=True).strip("\n"), options.width - 4 - _label_width(options))
+    left_out = len(lines) - SAID_LINES
+    if left_out > 1 or (block.cut and not block.streaming):
+        if block.streaming:
+            lines = ["…", *lines[-SAID_LINES + 1 :]]
+        else:
+            lines = [*lines[: SAID_LINES - 1], f"… {max(left_out + 1, 1)} more lines, enter to open"]
+    return _labelled(step, label, tone, lines, options, said)
+
+
+def _message(block: Message, options: Options) -> list[Row]:
+    label = {"task": "task", "operator": "operator"}.get(
+        block.origin, "system" if block.role == "system" else "harness"
+    )
+    lines = _said_lines(block.text, options, 60)
+    shown = [line for line in lines if line.strip()][:2] or [""]
+    if len(lines) > len(shown) or block.cut:
+        shown[-1] = cut(shown[-1], options.width - 40) + "  … enter to open"
+    return _labelled(block.place.step, label, "faint-label", shown, options, "dim")
+
+
+# ── tools ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _called(block: Called, options: Options, now: float) -> list[Row]:
+    if block.tool == "validate" and block.score is not None:
+        return _validated(block, options)
+    glyph = _GLYPHS.get(block.tool, "⚙" if block.tool not in _COMMANDS else "$")
+    changed = changed_lines(block.tool, block.arguments)
+    tone = "command" if changed is None else "edit"
+    rows = _title(block, glyph, tone, _status(block, now, changed), options)
+    if changed is not None:
+        rows += [_indented(Span(f"{sign} {text}", "added" if sign == "+" else "removed"), options)
+                 for sign, text in changed[:4]]  # fmt: skip
+    return rows + _output(block, options) + _progress(block, options)
+
+
+def _title(block: Called, glyph: str, tone: str, status: Row, options: Options) -> list[Row]:
+    name = "" if block.tool in _COMMANDS else f"{block.tool} "
+    said = printable(block.title, lines=True).strip("\n")
+    if name and said.startswith(block.tool):
+        name = ""
+    first, *rest = said.split("\n") or [""]
+    if rest:
+        first = f"{first} … {len(rest)} more lines" if len(rest) > 3 else first
+    begin = row(_step(block.place.step), Span(f"{glyph} ", tone), Span(printable(name)), Span(first))
+    rows = [apart(begin, status, options.width)]
+    if options.wrap and cells(first) > options.width - 30:
+        pieces = wrapped(first, options.width - 8)
+        rows = [
+            apart(
+                row(
+                    _step(block.place.step),
+                    Span(f"{glyph} ", tone),
+                    Span(name),
+                    Span(cut(pieces[0], options.width - 32)),
+                ),
+                status,
+                options.width,
+            )
+        ]
+        rows += [row("      ", Span(piece)) for piece in wrapped(first, options.width - 8)[:8]]
+    if 0 < len(rest) <= 3:
+        rows += [cut_row(row("      ", Span(line)), options.width) for line in rest]
+    return rows
+
+
+def _status(block: Called, now: float, changed: list[tuple[str, str]] | None) -> Row:
+    """What stands at the right of a call: how long, how it ended."""
+    if not block.finished:
+        return row(Span(words.duration(now - block.place.at), "strong"), Span(" running", "running"))
+    lines = f"{block.output_lines:,} lines  " if block.output_lines > ENDED_LINES else ""
+    took = f"{words.duration(block.duration_s)}  " if block.duration_s >= 1 else ""
+    if changed is not None and not block.failed:
+        plus = sum(sign == "+" for sign, _ in changed)
+        return row(Span(f"+{plus} -{len(changed) - plus}", "dim"))
+    return row(Span(lines + took, "dim"), _ending(block))
+
+
+def _ending(block: Called) -> Span:
+    if block.interrupted_by:
+        return Span(f"interrupted by {one_line(block.interrupted_by, 20)}", "warn")
+    if block.timed_out:
+        return Span("timed out", "bad")
+    if block.exit_code not in (None, 0):
+        return Span(f"exit {block.exit_code}", "bad")
+    return Span("failed", "bad") if block.failed else Span("ok", "dim")
+
+
+def _output(block: Called, options: Options) -> list[Row]:
+    text = block.tail
+    if not text and block.finished and (block.failed or block.tool not in (*_COMMANDS, "edit", "write", "submit")):
+        text = block.observation[:400] if block.tool != "read" or block.failed else ""
+    lines = [line for line in printable(text, lines=True).replace("␍", "\n").split("\n") if line.strip()]
+    lines = lines[-(ENDED_LINES if block.finished else LIVE_LINES) :]
+    bad = len(lines) - 1 if block.finished and block.failed else -1
+    rows: list[Row] = []
+    for index, line in enumerate(lines):
+        tone = "bad" if index == bad else "output"
+        pieces = wrapped(line, options.width - 6)[:20] if options.wrap else [line]
+        rows += [_indented(Span(piece, tone), options) for piece in pieces]
+    return rows
+
+
+def _progress(block: Called, options: Options) -> list[Row]:
+    progress = block.progress
+    if block.finished or progress is None or progress.step is None or not progress.total:
+        return []
+    part = progress.step / progress.total
+    eta = f"   {words.duration(progress.eta_s)} left" if progress.eta_s is not None else ""
+    said = f" {min(100, int(part * 100)):>3} %{eta}"
+    return [row("      ", *bar(part, min(60, options.width - 8 - cells(said))), Span(said, "dim"))]
+
+
+def _indented(span: Span, options: Options) -> Row:
+    return cut_row(row("      ", span), options.width)
+
+
+def _validated(block: Called, options: Options) -> list[Row]:
+    assert block.score is not None
+    left = row(_step(block.place.step), Span("✔ ", "score"), Span("validate"))
+    return [apart(left, score_spans(block.score), options.width), *_faults(block.score.error, options)]
+
+
+# ── people, scores, notices ──────────────────────────────────────────────────────────────────────────────
+
+
+def _asked(block: Asked, options: Options) -> list[Row]:
+    said = block.text if block.verb == "inject" else f"{block.verb} {block.text}".strip()
+    receipt = _receipt(block)
+    lines = wrapped(printable(said, lines=True), options.width - 4 - _label_width(options))[:8]
+    short = cells(lines[0]) + cells(receipt.text) + 6 + _label_width(options) < options.width
+    who = one_line(block.who, 9) or "operator"
+    rows = _labelled(block.place.step, who, "person", lines, options)
+    if len(lines) == 1 and short:
+        return [apart(rows[0], (receipt,), options.width)]
+    return [*rows, cut_row(row(" " * (4 + _label_width(options)), receipt), options.width)]
+
+
+def _receipt(block: Asked) -> Span:
+    if block.refused:
+        return Span(f"refused: {printable(block.detail)}", "bad")
+    stages = ["received"]
+    if block.delivered:
+        stages = ["delivered"]
+    if block.answered:
+        stages = [*(["delivered"] if block.delivered else []), "answered" if block.verb == "inject" else "done"]
+    return Span(", ".join(stages), "dim")
+
+
+def _scored(block: Scored, options: Options) -> list[Row]:
+    name = {"final": "final score", "score_now": "score", "validate": "validation", "regrade": "graded again"}
+    left = row(_step(block.place.step), Span("✔ ", "score"), Span(name.get(block.purpose, block.purpose)))
+    violations = [f"{violation.rule}: {violation.evidence}" for violation in block.score.violations[:3]]
+    said = "; ".join([*violations, *([block.score.error] if block.score.error else [])])
+    return [apart(left, score_spans(block.score), options.width), *_faults(said, options)]
+
+
+def _faults(said: str, options: Options) -> list[Row]:
+    lines = wrapped(one_line(said, 400), options.width - 6)[:3] if said else []
+    return [row("      ", Span(line, "bad")) for line in lines]
+
+
+def _notice(block: Notice, options: Options) -> list[Row]:
+    glyph = Span(f"{block.glyph} ", block.tone)
+    label = Span(f"{block.label} " if block.label else "", block.tone)
+    indent = 6 + cells(label.text)
+    first, *rest = wrapped(block.text, max(12, options.width - indent))[:3]
+    tone = block.tone if block.tone in ("bad", "warn") else "dim"
+    rows = [row(_step(block.place.step), glyph, label, Span(first, tone))]
+    return rows + [row(" " * indent, Span(line, tone)) for line in rest]

@@ -1,0 +1,138 @@
+"""The head of a run's screen: what run this is, how it stands, what it does now, what was asked of it."""
+
+from collections.abc import Sequence
+
+from agent.record.text import one_line
+from agent.record.values import RunSummary
+from mlrb_tui.views import words
+from mlrb_tui.views.blocks import Asked
+from mlrb_tui.views.rows import Row, Span, apart, cells, cut_row, row, width_of
+
+_GAP = Span("   ")
+
+
+def rows(summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str) -> list[Row]:
+    """Two rows: who and how it stands; what it does and what waits. `said` is the last word to the person."""
+    return [_identity(summary, width, lost=lost), _doing(summary, now, width, lost=lost, requests=requests, said=said)]
+
+
+def state(summary: RunSummary, *, lost: bool) -> Span:
+    """The state in capitals and its tone."""
+    if lost:
+        return Span("LOST", "state-bad")
+    said = words.state(summary).upper()
+    if summary.state == "paused":
+        return Span(said, "state-pause")
+    if summary.state == "ended":
+        tones = {"submitted": "state-ok", "limit": "state-warn"}
+        return Span(said, tones.get(summary.outcome or "", "state-bad"))
+    return Span(said, "state-ok" if summary.state == "running" else "state-warn")
+
+
+def _identity(summary: RunSummary, width: int, *, lost: bool) -> Row:
+    run = Span(one_line(summary.run, 12) or "–", "strong")
+    standing: list[Span] = [_GAP, state(summary, lost=lost), _GAP, *_steps(summary)]
+    spent = [Span(words.cost(summary), "strong" if summary.cost_usd else "dim")]
+    if summary.limits.cost_usd is not None:
+        spent.append(Span(f" of ${summary.limits.cost_usd:g}", "dim"))
+    helped = _helped(summary)
+    right = row(*helped, *spent, " ")
+    for parts in (4, 3, 2, 1, 0):
+        names = (summary.task, summary.scale, summary.model, summary.sandbox)[:parts]
+        about = " · ".join(one_line(name, 40) for name in names if name)
+        left = row(" ", run, Span(f"  {about}"), *standing)
+        if width_of(left) + width_of(right) < width:
+            return apart(left, right, width)
+    return cut_row(row(" ", run, *standing), width)
+
+
+def _steps(summary: RunSummary) -> list[Span]:
+    of = f" of {summary.limits.steps}" if summary.limits.steps is not None else ""
+    return [Span("step ", "dim"), Span(str(summary.step), "strong"), Span(of, "dim")]
+
+
+def _helped(summary: RunSummary) -> list[Span]:
+    if not summary.interventions:
+        return []
+    times = "once" if summary.interventions == 1 else f"{summary.interventions} times"
+    return [Span(f"◆ helped {times}", "person"), _GAP]
+
+
+def _doing(summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str) -> Row:
+    waiting = waiting_for(summary, requests, now)
+    left = row(" ", *_now(summary, now, lost=lost))
+    right = row(Span(waiting, "person"), " ") if waiting else row(Span(said, "warn"), " ") if said else ()
+    if width_of(right) > width * 2 // 3:
+        right = cut_row(right, width * 2 // 3)
+    return cut_row(apart(left, right, width), width)
+
+
+def _now(summary: RunSummary, now: float, *, lost: bool) -> list[Span]:
+    if lost:
+        return [Span("the runner is gone without a word; "), Span("mlrb resume", "strong"), Span(" takes it up again")]
+    if summary.state == "ended":
+        after = f" after {words.duration(summary.working_s)} of work" if summary.working_s else ""
+        detail = one_line(summary.outcome_detail, 120)
+        return [Span(f"ended{after}", "dim"), Span(f": {detail}" if detail else "")]
+    if summary.state == "paused":
+        since = words.duration(now - summary.paused_at) if summary.paused_at is not None else ""
+        by = f" by {one_line(summary.pause_by, 24)}" if summary.pause_by else ""
+        how = "frozen: nothing runs, no clock" if summary.pause == "now" else "paused before the next step"
+        return [Span(f"{how}{by} for {since}; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
+    return [*_activity(summary, now), *_eta(summary)]
+
+
+def _activity(summary: RunSummary, now: float) -> list[Span]:
+    what = one_line(summary.now, 120) or summary.state
+    since = f" {words.duration(now - summary.now_since)}" if summary.now_since is not None else ""
+    return [Span(what), Span(since, "strong")]
+
+
+def _eta(summary: RunSummary) -> list[Span]:
+    eta = summary.progress.eta_s if summary.progress is not None else None
+    return [] if eta is None else [Span(", ends in ", "dim"), Span(words.duration(eta), "strong")]
+
+
+def waiting_for(summary: RunSummary, requests: Sequence[Asked], now: float) -> str:
+    """What people asked for that has not happened yet, and why."""
+    if not requests:
+        return ""
+    last = requests[-1]
+    others = f" (+{len(requests) - 1} more)" if len(requests) > 1 else ""
+    return _why(last, summary, now) + others
+
+
+def _why(asked: Asked, summary: RunSummary, now: float) -> str:
+    match asked.verb:
+        case "pause":
+            return f"pausing: waits for the step to end{_during(summary, now)}"
+        case "inject":
+            return (
+                "message delivered, no answer yet" if asked.delivered else "message queued for the next model request"
+            )
+        case "kill":
+            return "killing: waits for proof that all is gone"
+        case "score":
+            return "scoring a snapshot of the submission"
+        case _:
+            return f"{one_line(asked.verb, 20)}: received"
+
+
+def _during(summary: RunSummary, now: float) -> str:
+    if not summary.now or summary.now_since is None:
+        return ""
+    what = "model call" if summary.now == "thinking" else one_line(summary.now, 40)
+    return f" ({what} {words.duration(now - summary.now_since)})"
+
+
+def keys(pairs: Sequence[tuple[str, str]], width: int) -> Row:
+    """Keys and what they do on one line, as many as fit."""
+    spans: list[Span] = [Span(" ")]
+    used = 1
+    for key, what in pairs:
+        wide = cells(key) + cells(what) + 4
+        if used + wide > width:
+            break
+        spans += [Span(key, "key"), Span(f" {what}   ", "dim")]
+        used += wide
+    return tuple(spans)

@@ -1,0 +1,86 @@
+"""Events that are one line in a transcript: pauses, limits, the sandbox, checkpoints, alerts, unknown kinds."""
+
+from agent.record import events as ev
+from agent.record.summary import preview
+from agent.record.text import one_line
+from mlrb_tui.views import words
+from mlrb_tui.views.blocks import Notice, place_of
+
+HEADS = (
+    "run_created", "run_started", "run_paused", "run_resumed", "limits_changed", "run_ended", "sandbox_started",
+    "sandbox_lost", "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
+    "note_taken", "plan_changed", "request_received", "checkpoint_seen", "graded", "alert_raised",
+)  # fmt: skip
+"""The kinds that begin a block."""
+
+QUIET = (
+    "heartbeat", "step_started", "model_asked", "model_streamed", "tool_output", "tool_finished", "gpu_sampled",
+    "host_sampled", "progress_seen", "request_delivered", "request_answered", "request_refused",
+    "grading_started", "grading_progressed",
+)  # fmt: skip
+"""The kinds that begin none: they add to one, or belong to a panel."""
+
+
+def of(event: ev.Event) -> Notice | None:
+    """The event's line; None where it has none of its own."""
+    said = _said(event.body)
+    if said is None:
+        return None
+    glyph, label, text, tone = said
+    return Notice(
+        place=place_of(event), glyph=glyph, label=label, text=one_line(text, 600), tone=tone
+    )  # fmt: skip
+
+
+def _said(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
+    match body:
+        case ev.RunCreated():
+            who = f" for {body.who}" if body.who else ""
+            text = f"{body.task} · {body.scale} · {body.scaffold} · {body.model} · {body.sandbox} · seed {body.seed}"
+            return "·", "run", f"{text}{who}; limits: {words.limits(body.limits)}", "dim"
+        case ev.RunStarted(resumed=resumed, host=host):
+            return ("↻", "run", f"taken up again on {host}", "dim") if resumed else None
+        case ev.RunPaused(strength=strength, by=by, why=why):
+            said = "frozen" if strength == "now" else "paused"
+            return "║", said, " · ".join(part for part in (f"by {by}" if by else "", why) if part), "pause"
+        case ev.RunResumed(by=by):
+            return "▶", "resumed", f"by {by}" if by else "", "pause"
+        case ev.LimitsChanged(limits=limits, by=by, why=why):
+            because = f" · {why}" if why else ""
+            return "≡", "limits", f"{words.limits(limits)} · by {by}{because}", "person"
+        case ev.RunEnded(outcome=outcome, limit=limit, detail=detail):
+            tone = "ok" if outcome == "submitted" else "bad" if outcome in ("failed", "lost") else "warn"
+            return "■", "ended", " · ".join(part for part in (outcome, limit or "", detail) if part), tone
+        case _:
+            return _said_of_parts(body)
+
+
+def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
+    match body:
+        case ev.SandboxStarted(sandbox=sandbox, image=image, notice=notice, network=network):
+            parts = (sandbox, image, "network" if network else "no network", notice)
+            return "·", "sandbox", " · ".join(part for part in parts if part), "dim"
+        case ev.SandboxLost(reason=reason):
+            return "×", "sandbox", f"lost: {reason}", "bad"
+        case ev.SandboxStopped(proofs=proofs):
+            left = [proof for proof in proofs if not proof.proven]
+            if left:
+                return "▲", "leftover", "; ".join(f"{proof.what}: {proof.detail}" for proof in left), "bad"
+            return "·", "sandbox", f"gone, {len(proofs)} checks", "dim"
+        case ev.ModelFailed(reason=reason, retry_in_s=retry, hint=hint):
+            after = f"asks again in {words.duration(retry)}" if retry is not None else "given up"
+            text = " · ".join(part for part in (reason, after, hint) if part)
+            return "×", "model", text, "bad" if retry is None else "warn"
+        case ev.NoteTaken(text=text):
+            return "✎", "note", preview(text), "dim"
+        case ev.PlanChanged(items=items):
+            return "≡", "plan", "; ".join(items), "thought"
+        case ev.CheckpointSeen(path=path, size_bytes=size, training_step=step):
+            at = f" · training step {step:,}" if step is not None else ""
+            return "⛁", "saved", f"{path}  {words.size(size)}{at}", "dim"
+        case ev.AlertRaised(message=message, hint=hint):
+            return "▲", "alarm", " · ".join(part for part in (message, hint) if part), "warn"
+        case ev.Unknown(kind=kind):
+            return "·", "unknown", f"{kind}: an event that this version of mlrb does not know", "dim"
+        case _:
+            return None

@@ -1,0 +1,96 @@
+"""The time line as rows: one axis from the first event to the last."""
+
+from dataclasses import dataclass
+
+from mlrb_tui.views import words
+from mlrb_tui.views.marks import Mark, Marks
+from mlrb_tui.views.rows import Row, Span, apart, cells, cut_row, row
+
+_GLYPHS = {
+    "error": ("×", "bad"), "score": ("✔", "score"), "alert": ("▲", "warn"), "person": ("◆", "person"),
+    "pause": ("║", "pause"), "resume": ("║", "pause"), "saved": ("·", "bar"),
+}  # fmt: skip
+_LEGEND = (("×", "bad", "error"), ("✔", "score", "score"), ("▲", "warn", "alarm"), ("◆", "person", "person"),
+           ("║", "pause", "pause"))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What the time line shows besides its marks."""
+
+    first_at: float
+    last_at: float
+    at: float
+    """The moment that the screen shows."""
+    state: str
+    """`LIVE`, `ended`, `paused here`, `×4` …"""
+    state_tone: str
+    at_end: bool
+
+
+def axis(moment: Moment, marks: Marks, width: int) -> Row:
+    """The line itself: where it begins, the marks, the cursor, the moment and the state."""
+    begin = row(Span("0:00 ", "dim"))
+    end = _end(moment)
+    room = width - 5 - sum(cells(span.text) for span in end)
+    if room < 8:
+        return cut_row(row(Span(_clock(moment), "strong"), " ", Span(moment.state, moment.state_tone)), width)
+    return (*begin, *_line(moment, marks, room), *end)
+
+
+def legend(stop: str, width: int, *, steering: bool) -> Row:
+    """What the marks mean, and the keys that move the cursor."""
+    signs = row(*(part for sign, tone, name in _LEGEND for part in (Span(sign, tone), Span(f" {name}   ", "dim"))))
+    at = "" if stop == "all" else f" ({stop})"
+    end = "end live" if steering else "end end"
+    keys = f"← → step   , . mark{at}   space play   home start   {end}"
+    if width < 5 + cells(keys) + sum(cells(span.text) for span in signs):
+        return cut_row(row("     ", *signs), width)
+    return apart(row("     ", *signs), row(Span(keys, "dim")), width)
+
+
+def _clock(moment: Moment) -> str:
+    here = words.clock(moment.at - moment.first_at)
+    return here if moment.at_end else f"{here} / {words.clock(moment.last_at - moment.first_at)}"
+
+
+def _end(moment: Moment) -> Row:
+    return row(Span(f" {_clock(moment)} ", "strong"), Span(moment.state, moment.state_tone))
+
+
+def _line(moment: Moment, marks: Marks, width: int) -> Row:
+    span = max(moment.last_at - moment.first_at, 1e-9)
+
+    def column(at: float) -> int:
+        return max(0, min(width - 1, int((at - moment.first_at) / span * (width - 1))))
+
+    drawn = [("─", "faint")] * width
+    for start, stop in marks.pauses:
+        for at in range(column(start), column(moment.last_at if stop is None else stop) + 1):
+            drawn[at] = ("▒", "pause")
+    best = marks.by_column(moment.first_at, moment.last_at, width)
+    for at, mark in best.items():
+        drawn[at] = _GLYPHS[mark.kind]
+    here = column(moment.at)
+    for at, mark in best.items():
+        _label(drawn, best, at, marks.values.get(mark.seq, ""), here)
+    drawn[here] = ("┃", "cursor-live" if moment.at_end else "cursor-past")
+    return _spans(drawn)
+
+
+def _label(drawn: list[tuple[str, str]], taken: dict[int, Mark], at: int, value: str, here: int) -> None:
+    """A score's value behind its mark, where that covers nothing."""
+    places = range(at + 1, at + 1 + len(value))
+    if value and places.stop <= len(drawn) and not any(p in taken or p == here for p in places):
+        for place, character in zip(places, value, strict=True):
+            drawn[place] = (character, "score")
+
+
+def _spans(drawn: list[tuple[str, str]]) -> Row:
+    spans: list[Span] = []
+    for character, tone in drawn:
+        if spans and spans[-1].tone == tone:
+            spans[-1] = Span(spans[-1].text + character, tone)
+        else:
+            spans.append(Span(character, tone))
+    return tuple(spans)

@@ -1,0 +1,95 @@
+"""Reads a window of a transcript out of a log: only the events that its blocks need, however long the log is."""
+
+import msgspec
+
+from agent.record import events as ev
+from agent.record import queries
+from agent.record.log import EventReader
+from agent.record.values import Blob
+from mlrb_tui.views.notices import HEADS, QUIET
+from mlrb_tui.views.transcript import TAIL_CHARACTERS, Transcript
+
+PAGE = 120
+_TAIL_PIECES = 16
+_RECEIPTS = ("request_delivered", "request_answered", "request_refused")
+_LATE = 400
+
+
+class Window:
+    """Pages through the blocks of a log."""
+
+    def __init__(self, reader: EventReader) -> None:
+        self._reader = reader
+        known = {*HEADS, *QUIET}
+        self._heads = (*HEADS, *(kind for kind in queries.kinds_present(reader) if kind not in known))
+
+    def upto(self, seq: int, count: int = PAGE) -> tuple[Transcript, int]:
+        """The last blocks as of event `seq`, and the number of the first event that they begin with."""
+        return self._page(seq, seq, count)
+
+    def before(self, first: int, seq: int, count: int = PAGE) -> tuple[Transcript, int]:
+        """The blocks in front of event `first`, as they stand at event `seq`."""
+        return self._page(first - 1, seq, count)
+
+    def resolved(self, event: ev.Event) -> ev.Event:
+        """The event with a long piece of output replaced by its end, which is what a transcript shows."""
+        body = event.body
+        if isinstance(body, ev.ToolOutput) and isinstance(body.text, Blob):
+            text = self._reader.text(body.text)[-TAIL_CHARACTERS:]
+            return msgspec.structs.replace(event, body=msgspec.structs.replace(body, text=text))
+        return event
+
+    def _page(self, last: int, seq: int, count: int) -> tuple[Transcript, int]:
+        heads = queries.newest_seqs(self._reader, self._heads, upto=last, count=count)
+        first = heads[0] if len(heads) >= count else 1
+        events = queries.between(self._reader, self._heads, first=first, last=last)
+        events += self._endings(events, first, seq)
+        events += self._tails(events, seq)
+        events += self._running(last, seq)
+        transcript = Transcript()
+        unique = {event.seq: event for event in events}
+        transcript.apply(self.resolved(unique[number]) for number in sorted(unique))
+        return transcript, first
+
+    def _endings(self, events: list[ev.Event], first: int, seq: int) -> list[ev.Event]:
+        """What ends the calls and answers the requests among these events."""
+        calls = {event.body.call_id for event in events if isinstance(event.body, ev.ToolCalled)}
+        requests = {event.body.request_id for event in events if isinstance(event.body, ev.RequestReceived)}
+        found: list[ev.Event] = []
+        if calls:
+            ends = queries.between(self._reader, ("tool_finished",), first=first, last=seq, limit=len(calls) + _LATE)
+            found += [event for event in ends if _call_id(event) in calls]
+        if requests:
+            receipts = queries.between(self._reader, _RECEIPTS, first=first, last=seq, limit=len(requests) + _LATE)
+            found += [event for event in receipts if getattr(event.body, "request_id", None) in requests]
+        return found
+
+    def _tails(self, events: list[ev.Event], seq: int) -> list[ev.Event]:
+        """The last pieces of output of each call."""
+        ends = {_call_id(event): event.seq for event in events if isinstance(event.body, ev.ToolFinished)}
+        found: list[ev.Event] = []
+        for event in events:
+            if not isinstance(event.body, ev.ToolCalled):
+                continue
+            pieces = queries.newest(
+                self._reader, "tool_output", after=event.seq, upto=ends.get(event.body.call_id, seq),
+                count=_TAIL_PIECES, worker=event.worker,
+            )  # fmt: skip
+            found += [piece for piece in pieces if _call_id(piece) == event.body.call_id]
+        return found
+
+    def _running(self, last: int, seq: int) -> list[ev.Event]:
+        """What is being written or computed at this moment: pieces of a reply, a command's progress."""
+        if last != seq:
+            return []
+        found = queries.newest(self._reader, "progress_seen", upto=seq)
+        asked = queries.newest(self._reader, "model_asked", upto=seq)
+        ended = queries.newest_seqs(self._reader, ("model_answered", "model_failed"), upto=seq, count=1)
+        if asked and (not ended or ended[-1] < asked[-1].seq):
+            found += queries.newest(self._reader, "model_streamed", after=asked[-1].seq, upto=seq, count=300)
+        return found
+
+
+def _call_id(event: ev.Event) -> str:
+    body = event.body
+    return body.call_id if isinstance(body, ev.ToolFinished | ev.ToolOutput | ev.ModelStreamed) else ""
