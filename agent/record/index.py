@@ -93,10 +93,15 @@ def reindex(home: Home) -> int:
         leftover.unlink(missing_ok=True)
     create(home.index)
     rows = [of_folder(folder) for folder in home.folders()]
-    connection = sqlite3.connect(home.index, isolation_level=None)
+    put_all(home.index, rows)
+    return len(rows)
+
+
+def put_all(path: Path, rows: Iterable[RunSummary]) -> None:
+    """Put many runs' rows in, in one transaction."""
+    connection = sqlite3.connect(path, isolation_level=None)
     _upsert(connection, rows)
     connection.close()
-    return len(rows)
 
 
 def lost(summary: RunSummary) -> RunSummary:
