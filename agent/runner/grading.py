@@ -1,0 +1,203 @@
+"""Has the submission graded: a snapshot out of the sandbox, its hash, the isolated grader, its answer as events."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from agent.errors import SandboxError
+from agent.record import events as ev
+from agent.record.home import RunFolder
+from agent.record.request import RunRequest
+from agent.record.text import one_line
+from agent.record.values import Purpose, Score
+from agent.runner.journal import Journal
+from agent.runner.processes import module_process, read_tail
+from agent.sandbox.base import Sandbox
+from tasks.snapshot import submission_sha256
+from tasks.spec import Task
+
+MARGIN_S = 60.0
+"""What the grader may take over its own time-out, for its start and its clearing up."""
+_LONGEST_LINE = 4 * 1024 * 1024
+_PROGRESS_EVERY_S = 0.1
+
+
+class _Progress(Struct, frozen=True):
+    done: int = 0
+    total: int = 0
+    what: str = ""
+
+
+class _Line(Struct, frozen=True):
+    """One line of the grader's result channel."""
+
+    progress: _Progress | None = None
+    score: Score | None = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A copy of the submission."""
+
+    number: int
+    path: Path
+    sha256: str
+
+
+class Grading:
+    """Takes snapshots of a run's submission and has them graded."""
+
+    def __init__(self, folder: RunFolder, request: RunRequest, journal: Journal) -> None:
+        self._folder = folder
+        self._request = request
+        self._journal = journal
+        self._graded_task: Task | None = None
+        self._sandbox: Sandbox | None = None
+        self._where: Literal["local", "docker"] = "local"
+        self._image = ""
+
+    def sandbox_started(self, task: Task, sandbox: Sandbox, kind: str, image: str) -> None:
+        """From now on there is something to grade."""
+        self._graded_task = task
+        self._sandbox = sandbox
+        self._where = "docker" if kind.startswith("docker") else "local"
+        self._image = image
+
+    @property
+    def possible(self) -> bool:
+        """Whether there is something to grade."""
+        return self._sandbox is not None
+
+    @property
+    def _task(self) -> Task:
+        assert self._graded_task is not None
+        return self._graded_task
+
+    async def grade(self, purpose: Purpose, *, by: str = "") -> Score:
+        """Snapshot and grade; a grader that breaks gives a score without a value that says so."""
+        split: Literal["dev", "test"] = "test" if purpose == "final" else "dev"
+        snapshot = await self._snapshot(fall_back=purpose == "final")
+        grading_id = self._journal.fresh_id("g")
+        self._journal.append(
+            ev.GradingStarted(grading_id=grading_id, purpose=purpose, split=split, artefact_sha256=snapshot.sha256)
+        )
+        started_at = self._journal.now()
+        score = await self._graded(snapshot, split, grading_id)
+        duration_s = self._journal.now() - started_at
+        self._journal.append(
+            ev.Graded(grading_id=grading_id, purpose=purpose, score=score, duration_s=duration_s, by=by)
+        )
+        return score
+
+    async def _snapshot(self, *, fall_back: bool) -> Snapshot:
+        """A fresh copy; where the sandbox is gone, with `fall_back`, the newest there is."""
+        assert self._sandbox is not None
+        numbers = self._numbers()
+        path = self._folder.submission / str(max(numbers, default=0) + 1)
+        path.mkdir(mode=0o700, parents=True)
+        try:
+            await self._sandbox.copy_out([*self._task.spec.artefact.paths, *self._task.spec.protected], path)
+        except SandboxError as error:
+            # An empty snapshot would be taken for a submission without an artefact.
+            shutil.rmtree(path, ignore_errors=True)
+            if not (fall_back and numbers):
+                raise
+            path = self._folder.submission / str(max(numbers))
+            self._journal.append(
+                ev.AlertRaised(
+                    alert="old_snapshot",
+                    message=f"the sandbox is gone; what is graded is snapshot {path.name}: {one_line(error.message)}",
+                )
+            )
+        return Snapshot(int(path.name), path, await asyncio.to_thread(submission_sha256, path))
+
+    def _numbers(self) -> list[int]:
+        if not self._folder.submission.is_dir():
+            return []
+        return [int(entry.name) for entry in self._folder.submission.iterdir() if entry.name.isdigit()]
+
+    async def _graded(self, snapshot: Snapshot, split: Literal["dev", "test"], grading_id: str) -> Score:
+        limit_s = self._task.at(self._request.scale).grading_timeout_s + MARGIN_S
+        try:
+            async with asyncio.timeout(limit_s):
+                score, stderr = await self._asked(snapshot, split, grading_id)
+        except TimeoutError:
+            return self._without_value(snapshot, split, f"the grader did not end within {limit_s:.0f} s")
+        if score is not None:
+            return score
+        return self._without_value(snapshot, split, f"the grader broke: {one_line(stderr) or 'it said nothing'}")
+
+    async def _asked(self, snapshot: Snapshot, split: str, grading_id: str) -> tuple[Score | None, str]:
+        """What the grader says on its own channel, and the end of its stderr."""
+        ours, theirs = os.pipe()
+        try:
+            async with module_process(
+                "evaluation.grade", self._arguments(snapshot, split, theirs), pass_fds=(theirs,)
+            ) as process:
+                os.close(theirs)
+                theirs = -1
+                assert process.stderr is not None
+                score, stderr = await asyncio.gather(self._read_result(ours, grading_id), read_tail(process.stderr))
+                return score, stderr
+        finally:
+            os.close(ours)
+            if theirs >= 0:
+                os.close(theirs)
+
+    def _arguments(self, snapshot: Snapshot, split: str, result_fd: int) -> Sequence[str]:
+        return [
+            str(self._folder.path),
+            *("--snapshot", str(snapshot.number), "--split", split, "--result-fd", str(result_fd)),
+            *("--sandbox", self._where),
+            *(("--image", self._image) if self._image else ()),
+        ]
+
+    async def _read_result(self, descriptor: int, grading_id: str) -> Score | None:
+        reader = asyncio.StreamReader(limit=_LONGEST_LINE)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        loop = asyncio.get_running_loop()
+        with os.fdopen(os.dup(descriptor), "rb") as pipe:
+            transport, _ = await loop.connect_read_pipe(lambda: protocol, pipe)
+            try:
+                return await self._read_lines(reader, grading_id)
+            finally:
+                transport.close()
+
+    async def _read_lines(self, reader: asyncio.StreamReader, grading_id: str) -> Score | None:
+        score: Score | None = None
+        decoder = msgspec.json.Decoder(_Line)
+        told_at = -_PROGRESS_EVERY_S
+        while raw := await reader.readline():
+            try:
+                line = decoder.decode(raw)
+            except msgspec.MsgspecError:
+                continue
+            score = line.score or score
+            now = self._journal.now()
+            if line.progress is not None and (now - told_at >= _PROGRESS_EVERY_S):
+                told_at = now
+                said = line.progress
+                self._journal.append(
+                    ev.GradingProgressed(grading_id=grading_id, done=said.done, total=said.total, what=said.what)
+                )
+        return score
+
+    def _without_value(self, snapshot: Snapshot, split: Literal["dev", "test"], error: str) -> Score:
+        spec = self._task.spec
+        return Score(
+            metric=spec.metric.name,
+            direction=spec.metric.direction,
+            scale=self._request.scale,
+            split=split,
+            baseline=self._task.at(self._request.scale).baseline.value,
+            artefact_sha256=snapshot.sha256,
+            isolation=self._where,
+            error=error,
+        )

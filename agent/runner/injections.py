@@ -1,0 +1,55 @@
+"""Messages from people on their way to the model: queued, delivered, answered."""
+
+from agent.models.base import Message
+from agent.record import events as ev
+from agent.runner.conversation import Conversation
+from agent.runner.journal import Journal
+
+
+class Injections:
+    """Holds what people wrote until the next model request takes it along, all of it and in order."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._queued: list[tuple[int, str]] = []
+        self._undelivered: list[int] = []
+        self._unanswered: list[int] = []
+
+    def queue(self, request_id: int, text: str) -> None:
+        """Keep a message for the next request."""
+        self._queued.append((request_id, text))
+
+    def in_conversation(self, request_id: int) -> None:
+        """A message that joined the conversation before the runner was restarted, and was not answered yet."""
+        self._undelivered.append(request_id)
+
+    def take(self, conversation: Conversation) -> list[Message]:
+        """Add what is queued to the conversation."""
+        taken = []
+        for request_id, text in self._queued:
+            taken.append(conversation.say("user", text, origin="operator", request_id=request_id))
+            self._undelivered.append(request_id)
+        self._queued.clear()
+        return taken
+
+    def delivered(self, call_id: str) -> None:
+        """The request that carries them went out."""
+        for request_id in self._undelivered:
+            self._journal.append(ev.RequestDelivered(request_id=request_id, call_id=call_id))
+        self._unanswered += self._undelivered
+        self._undelivered.clear()
+
+    def answered(self) -> None:
+        """The model's reply is in."""
+        for request_id in self._unanswered:
+            self._journal.append(ev.RequestAnswered(request_id=request_id, detail="the agent has read it"))
+        self._unanswered.clear()
+
+    def refuse_rest(self, reason: str) -> None:
+        """The run is over: say so of everything that the model has not answered."""
+        left = [*(request_id for request_id, _ in self._queued), *self._undelivered, *self._unanswered]
+        for request_id in left:
+            self._journal.append(ev.RequestRefused(request_id=request_id, reason=reason))
+        self._queued.clear()
+        self._undelivered.clear()
+        self._unanswered.clear()

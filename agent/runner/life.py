@@ -1,0 +1,227 @@
+"""One run from launch to end: start, work, score, take down, end; whatever breaks, the record says so."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import traceback
+from collections.abc import Coroutine
+from importlib.metadata import PackageNotFoundError, version
+
+from agent.errors import RunError, SandboxError, SandboxLost
+from agent.models.base import Model
+from agent.models.choose import open_model
+from agent.record import events as ev
+from agent.record import index
+from agent.record.home import Home, RunFolder
+from agent.record.inbox import Inbox
+from agent.record.log import EventLog
+from agent.record.request import RunRequest
+from agent.record.text import one_line
+from agent.record.values import Proof
+from agent.runner import watch
+from agent.runner.agent_at_work import Controls, Equipment, lead
+from agent.runner.ending import Ending, Verdict
+from agent.runner.grading import Grading
+from agent.runner.injections import Injections
+from agent.runner.journal import Journal
+from agent.runner.pausing import Pausing
+from agent.runner.resuming import Remains
+from agent.runner.steering import Steering
+from agent.runner.workspace import lay_out, plan_of, prepare_data
+from agent.sandbox.base import Sandbox
+from agent.sandbox.choose import choose
+from agent.scaffolds.catalogue import scaffold
+from tasks import catalogue
+from tasks.errors import MlrbError
+from tasks.spec import Task
+
+STOP_PATIENCE_S = 60.0
+
+
+class Life:
+    """A run's life; `live` returns when the run has ended and its record says how."""
+
+    def __init__(
+        self, folder: RunFolder, request: RunRequest, log: EventLog, inbox: Inbox, remains: Remains | None
+    ) -> None:
+        self._folder = folder
+        self._request = request
+        self._resumed = remains is not None
+        self._remains = remains or Remains()
+        self._index = Home(folder.path.parent.parent).index
+        self._journal = Journal(log)
+        self._ending = Ending()
+        self._controls = self._wired(inbox)
+        self._model: Model | None = None
+        self._sandbox: Sandbox | None = None
+        self._equipment: Equipment | None = None
+        self._beside: set[asyncio.Task[None]] = set()
+
+    async def live(self) -> Verdict:
+        """Live it."""
+        self._announce()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self._terminated, number)
+        steering = self._controls.steering
+        self._go_on_beside(steering.watch())
+        self._go_on_beside(watch.keep_beating(self._journal))
+        self._go_on_beside(watch.keep_indexed(self._journal, self._index))
+        await self._guarded(self._ending.phase(self._start()))
+        await self._guarded(self._ending.phase(self._work()))
+        steering.closed_for = "the agent's work is over; the run is being scored"
+        await self._guarded(self._ending.phase(self._score(), only_kill=True))
+        self._ending.seal()
+        await self._guarded(self._take_down())
+        return await self._end()
+
+    def _wired(self, inbox: Inbox) -> Controls:
+        journal, ending = self._journal, self._ending
+        pausing, injections = Pausing(journal), Injections(journal)
+        grading = Grading(self._folder, self._request, journal)
+        steering = Steering(
+            inbox=inbox, last_seen=self._remains.last_request, journal=journal, pausing=pausing,
+            injections=injections, ending=ending, grading=grading, start=self._go_on_beside,
+        )  # fmt: skip
+        return Controls(journal, pausing, ending, injections, grading, steering)
+
+    def _announce(self) -> None:
+        request = self._request
+        if not self._resumed:
+            self._journal.append(
+                ev.RunCreated(
+                    run=request.run,
+                    task=request.task,
+                    scale=request.scale,
+                    scaffold=request.scaffold,
+                    model=request.model,
+                    sandbox=request.sandbox,
+                    seed=request.seed,
+                    limits=request.limits,
+                    who=request.who,
+                    version=_version(),
+                    approve=request.approve,
+                )
+            )
+        self._journal.append(ev.RunStarted(pid=os.getpid(), host=socket.gethostname(), resumed=self._resumed))
+
+    async def _start(self) -> None:
+        request = self._request
+        if request.approve:
+            raise RunError("approve mode is not there yet", hint="launch without --approve")
+        task = catalogue.load(request.task)
+        if request.scale not in task.spec.scales:
+            raise RunError(f"{request.task} has no scale {request.scale!r}")
+        led_by = scaffold(request.scaffold)
+        self._model = await asyncio.to_thread(
+            open_model, request.model, base_url=request.base_url, script=task.baseline_script, pace_s=request.pace_s
+        )
+        data = await prepare_data(self._folder, task, request)
+        workspace = await lay_out(self._folder, task, data)
+        self._sandbox = sandbox = choose(request.sandbox, plan_of(self._folder, task, request, workspace))
+        started = await (sandbox.attach() if self._resumed else sandbox.start())
+        await asyncio.to_thread(shutil.rmtree, workspace, ignore_errors=True)
+        self._equipment = Equipment(task, led_by, self._model, sandbox, started)
+        self._controls.pausing.sandbox_started(sandbox)
+        self._controls.grading.sandbox_started(task, sandbox, started.sandbox, started.image)
+        self._tell_of_sandbox(task)
+
+    def _tell_of_sandbox(self, task: Task) -> None:
+        assert self._equipment is not None
+        started = self._equipment.started
+        notices = (self._request.sandbox_notice, started.notice)
+        self._journal.append(
+            ev.SandboxStarted(
+                sandbox=started.sandbox,
+                name=started.name,
+                image=started.image,
+                workdir=started.workdir,
+                network=task.spec.network,
+                isolates=started.isolates,
+                notice="; ".join(notice for notice in notices if notice),
+            )
+        )
+
+    async def _work(self) -> None:
+        if self._equipment is not None:
+            await lead(self._request, self._controls, self._equipment, self._remains)
+
+    async def _score(self) -> None:
+        if self._controls.grading.possible:
+            await self._controls.grading.grade("final")
+
+    async def _take_down(self) -> None:
+        if self._sandbox is None:
+            return
+        try:
+            async with asyncio.timeout(STOP_PATIENCE_S):
+                proofs = await self._sandbox.stop()
+        except TimeoutError:
+            proofs = (Proof("sandbox", False, f"it did not stop within {STOP_PATIENCE_S:.0f} s"),)
+        except SandboxError as error:
+            proofs = (Proof("sandbox", False, one_line(error.message)),)
+        self._journal.append(ev.SandboxStopped(proofs=proofs))
+
+    async def _end(self) -> Verdict:
+        """Answer who still waits, then the last event."""
+        controls = self._controls
+        controls.steering.closed_for = "the run has ended"
+        for task in list(self._beside):
+            task.cancel()
+        await asyncio.gather(*self._beside, return_exceptions=True)
+        await controls.steering.read_inbox()
+        over = "the run ended first"
+        controls.pausing.refuse_wished(over)
+        controls.injections.refuse_rest(over)
+        controls.steering.refuse_rest(over)
+        leftovers = self._journal.summary.leftovers
+        controls.steering.answer_kills(f"left over: {'; '.join(leftovers)}" if leftovers else "nothing is left over")
+        verdict = self._ending.verdict or Verdict("failed", detail="the run ended without saying how")
+        self._journal.append(ev.RunEnded(outcome=verdict.outcome, limit=verdict.limit, detail=verdict.detail))
+        await self._journal.drained()
+        if self._model is not None:
+            with contextlib.suppress(MlrbError):
+                await self._model.close()
+        index.update(self._index, self._journal.summary)
+        return verdict
+
+    async def _guarded(self, work: Coroutine[object, object, None]) -> None:
+        """Do it; what breaks ends the run as failed, with everything before it stored."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - the runner's outermost frame
+            self._broke(error)
+
+    def _broke(self, error: BaseException) -> None:
+        traceback.print_exception(error)
+        if isinstance(error, SandboxLost):
+            self._journal.append(ev.SandboxLost(reason=error.message))
+        said = error.message if isinstance(error, MlrbError) else f"{type(error).__name__}: {error}"
+        if self._ending.verdict is not None:
+            self._journal.append(ev.AlertRaised(alert="broken", message=one_line(said)))
+        hint = f" ({error.hint})" if isinstance(error, MlrbError) and error.hint else ""
+        self._ending.decide(Verdict("failed", detail=one_line(f"{said}{hint}", 300)))
+
+    def _go_on_beside(self, work: Coroutine[object, object, None]) -> None:
+        """Run it beside the agent; what breaks there ends the run, and is not lost in a task nobody waits for."""
+        task = asyncio.ensure_future(work)
+        self._beside.add(task)
+        task.add_done_callback(self._done_beside)
+
+    def _done_beside(self, task: asyncio.Task[None]) -> None:
+        self._beside.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._broke(error)
+
+    def _terminated(self, number: int) -> None:
+        name = signal.Signals(number).name
+        self._ending.decide(Verdict("killed", detail=f"terminated by {name}"))
+
+
+def _version() -> str:
+    try:
+        return version("mlrb")
+    except PackageNotFoundError:
+        return ""

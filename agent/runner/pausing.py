@@ -1,0 +1,109 @@
+"""Pause and resume: gates that the agent passes, and a sandbox that can be frozen."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.record import events as ev
+from agent.record.values import PauseStrength
+from agent.runner.journal import Journal
+from agent.sandbox.base import Sandbox
+
+Place = Literal["model", "tool"]
+
+
+@dataclass(frozen=True)
+class WishedPause:
+    """A pause that somebody asked for."""
+
+    strength: PauseStrength
+    by: str
+    why: str
+    request_id: int | None
+
+    def holds_at(self, place: Place) -> bool:
+        """Whether the agent stops here: `step` stops it before the next model call, the others before a tool too."""
+        return place == "model" or self.strength != "step"
+
+
+class Pausing:
+    """Holds the agent at its gates while a pause is in effect."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._sandbox: Sandbox | None = None
+        self._wished: WishedPause | None = None
+        self._in_effect: WishedPause | None = None
+        self._free = asyncio.Event()
+        self._free.set()
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the sandbox stands still."""
+        return self._in_effect is not None and self._in_effect.strength == "now"
+
+    def sandbox_started(self, sandbox: Sandbox) -> None:
+        """From now on there is something to freeze."""
+        self._sandbox = sandbox
+
+    async def pause(self, wish: WishedPause) -> str:
+        """Ask for a pause; returns why it cannot be, or nothing. It is answered when it takes effect."""
+        if self._in_effect is not None and not self._is_stronger(wish):
+            return f"it is paused already, by {self._in_effect.by or 'someone'}"
+        if self._wished is not None:
+            self._withdraw("another pause took its place")
+        if wish.strength == "now" and self._sandbox is not None:
+            await self._sandbox.freeze()
+            self._take_effect(wish)
+        else:
+            self._wished = wish
+        return ""
+
+    async def resume(self, by: str, request_id: int | None) -> str:
+        """Go on; returns why that cannot be, or nothing."""
+        if self._in_effect is None and self._wished is None:
+            return "it is not paused"
+        if self._wished is not None:
+            self._withdraw("resumed before it took effect")
+        if self._in_effect is not None:
+            if self._in_effect.strength == "now" and self._sandbox is not None:
+                await self._sandbox.thaw()
+            self._in_effect = None
+            self._journal.append(ev.RunResumed(by=by, request_id=request_id))
+            self._free.set()
+        return ""
+
+    async def gate(self, place: Place) -> None:
+        """Pass when no pause holds here; a wished one takes effect now."""
+        if self._wished is not None and self._wished.holds_at(place):
+            self._take_effect(self._wished)
+        await self._free.wait()
+
+    def refuse_wished(self, reason: str) -> None:
+        """The run is over: a pause that has not taken effect never will."""
+        if self._wished is not None:
+            self._withdraw(reason)
+
+    def _is_stronger(self, wish: WishedPause) -> bool:
+        return wish.strength == "now" and not self.frozen
+
+    def _take_effect(self, wish: WishedPause) -> None:
+        self._wished = None
+        self._in_effect = wish
+        self._free.clear()
+        self._journal.append(ev.RunPaused(strength=wish.strength, by=wish.by, why=wish.why, request_id=wish.request_id))
+        if wish.request_id is not None:
+            self._journal.append(ev.RequestAnswered(request_id=wish.request_id, detail=_SAID[wish.strength]))
+
+    def _withdraw(self, reason: str) -> None:
+        assert self._wished is not None
+        if self._wished.request_id is not None:
+            self._journal.append(ev.RequestRefused(request_id=self._wished.request_id, reason=reason))
+        self._wished = None
+
+
+_SAID: dict[PauseStrength, str] = {
+    "step": "paused before the next model call",
+    "command": "paused after the command",
+    "now": "frozen",
+}

@@ -1,0 +1,238 @@
+"""Reads the inbox and does what people ask; each request gets a receipt and later an answer or a refusal."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import assert_never
+
+from agent.errors import SandboxError
+from agent.record import events as ev
+from agent.record.inbox import (
+    ChangeLimits,
+    Inbox,
+    Inject,
+    Interrupt,
+    Kill,
+    Pause,
+    Posted,
+    Request,
+    Resume,
+    ScoreNow,
+    verb_of,
+)
+from agent.record.text import one_line
+from agent.record.values import Score
+from agent.runner import limits
+from agent.runner.ending import Ending, Verdict
+from agent.runner.grading import Grading
+from agent.runner.injections import Injections
+from agent.runner.journal import Journal
+from agent.runner.pausing import Pausing, WishedPause
+from agent.runner.using import Using
+
+POLL_S = 0.04
+_FROZEN_GRACE_S = 0.5
+_LONGEST_MESSAGE = 100_000
+
+Start = Callable[[Coroutine[object, object, None]], None]
+
+
+class Steering:
+    """Does what the inbox asks for, in order; what takes long goes on beside."""
+
+    def __init__(
+        self,
+        *,
+        inbox: Inbox,
+        last_seen: int,
+        journal: Journal,
+        pausing: Pausing,
+        injections: Injections,
+        ending: Ending,
+        grading: Grading,
+        start: Start,
+    ) -> None:
+        self._inbox = inbox
+        self._last_seen = last_seen
+        self._journal = journal
+        self._pausing = pausing
+        self._injections = injections
+        self._ending = ending
+        self._grading = grading
+        self._start = start
+        self._using: Using | None = None
+        self._grades_now = False
+        self._kills: list[int] = []
+        self._open: set[int] = set()
+        self.closed_for = ""
+        """Why nothing can be done any more but killing; empty while the agent works."""
+
+    def agent_started(self, using: Using) -> None:
+        """From now on there is something to interrupt."""
+        self._using = using
+
+    async def watch(self) -> None:
+        """Read the inbox until cancelled."""
+        while True:
+            await self.read_inbox()
+            await asyncio.sleep(POLL_S)
+
+    async def read_inbox(self) -> None:
+        """Do all that is new in the inbox."""
+        for posted in self._inbox.after(self._last_seen):
+            self._last_seen = posted.request_id
+            self._receive(posted)
+            await self._do(posted)
+
+    def answer_kills(self, detail: str) -> None:
+        """The run is down: answer those who asked for it."""
+        for request_id in self._kills:
+            self._answer(request_id, detail)
+        self._kills.clear()
+
+    def refuse_rest(self, reason: str) -> None:
+        """Refuse what was begun and is not done."""
+        for request_id in sorted(self._open):
+            self._refuse(request_id, reason)
+
+    def _receive(self, posted: Posted) -> None:
+        self._journal.append(
+            ev.RequestReceived(
+                request_id=posted.request_id,
+                verb="unknown" if posted.request is None else verb_of(posted.request),
+                text=one_line(posted.raw) if posted.request is None else _said(posted.request),
+                who=posted.who,
+                origin=posted.origin,
+            )
+        )
+
+    async def _do(self, posted: Posted) -> None:
+        request, request_id, who = posted.request, posted.request_id, posted.who
+        if request is None:
+            self._refuse(request_id, "this program cannot read the request; `approve` is not there yet")
+            return
+        if self.closed_for and not isinstance(request, Kill):
+            self._refuse(request_id, self.closed_for)
+            return
+        match request:
+            case Pause():
+                wish = WishedPause(request.strength, who, request.why, request_id)
+                await self._guarded(request_id, self._pausing.pause(wish))
+            case Resume():
+                if await self._guarded(request_id, self._pausing.resume(who, request_id)):
+                    self._answer(request_id, "resumed")
+            case Inject():
+                self._inject(request_id, request.text)
+            case Interrupt():
+                self._open.add(request_id)
+                self._start(self._interrupt(request_id, who))
+            case ChangeLimits():
+                self._change_limits(request_id, who, request)
+            case ScoreNow():
+                self._score(request_id, who)
+            case Kill():
+                self._kill(request_id, who, request.why)
+            case _:
+                assert_never(request)
+
+    async def _guarded(self, request_id: int, act: Coroutine[object, object, str]) -> bool:
+        """Do it; refuse with the reason where it cannot be. Returns whether it was done."""
+        try:
+            refusal = await act
+        except SandboxError as error:
+            refusal = f"the sandbox does not answer: {error.message}"
+        if refusal:
+            self._refuse(request_id, refusal)
+        return not refusal
+
+    def _inject(self, request_id: int, text: str) -> None:
+        if not text.strip():
+            self._refuse(request_id, "the message is empty")
+        elif len(text) > _LONGEST_MESSAGE:
+            self._refuse(request_id, f"the message is longer than {_LONGEST_MESSAGE:,} characters")
+        else:
+            self._injections.queue(request_id, text)
+
+    async def _interrupt(self, request_id: int, who: str) -> None:
+        if self._pausing.frozen:
+            self._refuse(request_id, "the sandbox is frozen; resume first")
+            return
+        try:
+            ended = self._using is not None and await self._using.interrupt(who)
+        except SandboxError as error:
+            self._refuse(request_id, f"the sandbox does not answer: {error.message}")
+            return
+        if ended:
+            self._answer(request_id, "the command was ended and the agent is told")
+        else:
+            self._refuse(request_id, "no command is running")
+
+    def _change_limits(self, request_id: int, who: str, request: ChangeLimits) -> None:
+        if problem := limits.problem(request.limits):
+            self._refuse(request_id, problem)
+            return
+        self._journal.append(ev.LimitsChanged(limits=request.limits, by=who, why=request.why, request_id=request_id))
+        self._answer(request_id, limits.shown(request.limits))
+
+    def _score(self, request_id: int, who: str) -> None:
+        if not self._grading.possible:
+            self._refuse(request_id, "the run has not started yet")
+        elif self._pausing.frozen:
+            self._refuse(request_id, "the sandbox is frozen; resume first")
+        elif self._grades_now:
+            self._refuse(request_id, "a snapshot is being graded already")
+        else:
+            self._grades_now = True
+            self._open.add(request_id)
+            self._start(self._score_now(request_id, who))
+
+    async def _score_now(self, request_id: int, who: str) -> None:
+        try:
+            score = await self._grading.grade("score_now", by=who)
+        except (SandboxError, OSError) as error:
+            self._refuse(request_id, f"no snapshot could be taken: {error}")
+        else:
+            self._answer(request_id, _score_said(score))
+        finally:
+            self._grades_now = False
+
+    def _kill(self, request_id: int, who: str, why: str) -> None:
+        if self._pausing.frozen:
+            # What is frozen cannot let go; the sandbox is taken down as it is.
+            self._ending.grace_s = _FROZEN_GRACE_S
+        self._kills.append(request_id)
+        self._ending.decide(Verdict("killed", detail=_kill_said(who, why)))
+
+    def _answer(self, request_id: int, detail: str) -> None:
+        self._open.discard(request_id)
+        self._journal.append(ev.RequestAnswered(request_id=request_id, detail=detail))
+
+    def _refuse(self, request_id: int, reason: str) -> None:
+        self._open.discard(request_id)
+        self._journal.append(ev.RequestRefused(request_id=request_id, reason=reason))
+
+
+def _said(request: Request) -> str:
+    """The request as one would say it."""
+    match request:
+        case Pause():
+            return f"{request.strength}{f': {request.why}' if request.why else ''}"
+        case Inject():
+            return request.text
+        case ChangeLimits():
+            return f"{limits.shown(request.limits)}{f': {request.why}' if request.why else ''}"
+        case Kill():
+            return request.why
+        case Resume() | Interrupt() | ScoreNow():
+            return ""
+        case _:
+            assert_never(request)
+
+
+def _score_said(score: Score) -> str:
+    if score.value is None:
+        return f"no score: {score.error}"
+    return f"{score.metric} {score.value:.6g}{'' if score.valid else ', not valid'}"
+
+
+def _kill_said(who: str, why: str) -> str:
+    return f"by {who or 'someone'}{f': {why}' if why else ''}"

@@ -1,0 +1,157 @@
+"""Runs one tool call: gate, record, arguments, the tool itself, what the model is told of it."""
+
+import asyncio
+from collections.abc import Mapping
+
+from agent.errors import ReplyMalformed, SandboxError
+from agent.models.base import Message
+from agent.record import events as ev
+from agent.record.text import one_line
+from agent.record.values import ToolCall
+from agent.runner.calls import CallContext, Workplace
+from agent.runner.conversation import Conversation
+from agent.runner.gates import Gates
+from agent.runner.journal import Journal
+from agent.tools.arguments import problems
+from agent.tools.base import Tool, ToolResult
+
+MOST_BAD_CALLS = 5
+SAME_ACTION_ALERT = 5
+
+
+class Using:
+    """Runs tool calls one at a time, and lets a person cut one short."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        conversation: Conversation,
+        gates: Gates,
+        tools: Mapping[str, Tool],
+        workplace: Workplace,
+    ) -> None:
+        self._journal = journal
+        self._conversation = conversation
+        self._gates = gates
+        self._tools = tools
+        self._workplace = workplace
+        self._running: asyncio.Task[ToolResult] | None = None
+        self._cut_by = ""
+        self._bad_in_a_row = 0
+        self._last_action: tuple[str, str] | None = None
+        self._same_in_a_row = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a tool runs."""
+        return self._running is not None
+
+    async def use(self, call: ToolCall) -> Message:
+        """Run the call; raises `ReplyMalformed` after too many in a row that could not be run."""
+        await self._gates.before_tool()
+        self._watch_for_loop(call)
+        tool = self._tools.get(call.tool)
+        self._journal.append(
+            ev.ToolCalled(call_id=call.call_id, tool=call.tool, arguments=call.arguments, summary=_summary(tool, call))
+        )
+        started_at = self._journal.now()
+        trouble = _trouble(tool, call, self._tools)
+        if trouble:
+            return self._refused(call, trouble)
+        assert tool is not None
+        self._bad_in_a_row = 0
+        context = CallContext(self._workplace, call.call_id)
+        try:
+            result = await self._run(tool, context, call)
+        except (asyncio.CancelledError, SandboxError) as error:
+            lost = isinstance(error, SandboxError)
+            said = "the sandbox was lost while this ran" if lost else "cut off: the run ended while this ran"
+            self._record(call, ToolResult(observation=said, failed=True), started_at, context)
+            raise
+        return self._record(call, result, started_at, context)
+
+    async def interrupt(self, by: str) -> bool:
+        """End the running command, or the tool itself where it runs none; False where nothing runs."""
+        task = self._running
+        if task is None or task.done():
+            return False
+        self._cut_by = by or "someone"
+        if await self._workplace.sandbox.interrupt():
+            return True
+        if task.done():
+            return False
+        task.cancel()
+        return True
+
+    async def _run(self, tool: Tool, context: CallContext, call: ToolCall) -> ToolResult:
+        self._cut_by = ""
+        self._running = asyncio.ensure_future(tool.run(context, call.arguments))
+        try:
+            return await self._running
+        except asyncio.CancelledError:
+            # Cancelled from outside is the end of the run; cut by a person is an answer to the model.
+            if not self._cut_by or self._gates.over:
+                raise
+            said = f"interrupted by the operator before {call.tool} was done"
+            return ToolResult(observation=said, failed=True, interrupted=True)
+        finally:
+            self._running = None
+
+    def _record(self, call: ToolCall, result: ToolResult, started_at: float, context: CallContext) -> Message:
+        message_id = self._conversation.next_id()
+        self._journal.append(
+            ev.ToolFinished(
+                call_id=call.call_id,
+                message_id=message_id,
+                tool=call.tool,
+                exit_code=result.exit_code,
+                failed=result.failed,
+                duration_s=self._journal.now() - started_at,
+                observation=result.observation,
+                timed_out=result.timed_out,
+                interrupted_by=self._cut_by if result.interrupted else "",
+                output_bytes=result.output_bytes,
+                output_lines=result.output_lines or context.output_lines,
+            )
+        )
+        return self._conversation.observed(message_id, call.call_id, result.observation, failed=result.failed)
+
+    def _refused(self, call: ToolCall, trouble: str) -> Message:
+        self._bad_in_a_row += 1
+        result = ToolResult(observation=trouble, failed=True)
+        message = self._record(call, result, self._journal.now(), CallContext(self._workplace, call.call_id))
+        if self._bad_in_a_row >= MOST_BAD_CALLS:
+            raise ReplyMalformed(
+                f"{self._bad_in_a_row} tool calls in a row could not be run: {one_line(trouble)}",
+                hint="the model may not be able to use tools",
+            )
+        return message
+
+    def _watch_for_loop(self, call: ToolCall) -> None:
+        action = (call.tool, ascii((call.arguments, call.malformed)))
+        self._same_in_a_row = self._same_in_a_row + 1 if action == self._last_action else 1
+        self._last_action = action
+        if self._same_in_a_row % SAME_ACTION_ALERT == 0:
+            self._journal.append(
+                ev.AlertRaised(
+                    alert="loop",
+                    message=f"the same {one_line(call.tool, 40)} call {self._same_in_a_row} times in a row",
+                    hint="inject a message that points another way",
+                )
+            )
+
+
+def _summary(tool: Tool | None, call: ToolCall) -> str:
+    """The call as one would type it; whatever its arguments are."""
+    return tool.summarize(call.arguments) if tool is not None and not call.malformed else call.malformed
+
+
+def _trouble(tool: Tool | None, call: ToolCall, tools: Mapping[str, Tool]) -> str:
+    """Why the call cannot be run, in words for the model; empty when it can."""
+    if tool is None:
+        return f"there is no tool {one_line(call.tool, 80)!r}; there are: {', '.join(tools)}"
+    if call.malformed:
+        return f"the arguments of {call.tool} were not a JSON object, so nothing was run: {one_line(call.malformed)}"
+    found = problems(tool.spec, call.arguments)
+    return f"{call.tool} was not run: {'; '.join(found)}" if found else ""

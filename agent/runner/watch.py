@@ -1,0 +1,113 @@
+"""What goes on beside the agent: heartbeats, the index, the clock, samples of machine and GPU, checkpoints."""
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+from agent.errors import SandboxError
+from agent.record import events as ev
+from agent.record import index
+from agent.record.values import Gpu, RunSummary
+from agent.runner.calls import Workplace
+from agent.runner.gates import Gates
+from agent.runner.journal import Journal
+from agent.runner.pausing import Pausing
+from agent.telemetry import gpu
+from agent.telemetry.checkpoints import PATTERNS, CheckpointWatch
+from agent.telemetry.host import HostSamples
+
+BEAT_EVERY_S = 5.0
+CLOCK_EVERY_S = 0.1
+BUSY_EVERY_S = 2.0
+IDLE_EVERY_S = 5.0
+GPU_KEEP_EVERY_S = 30.0
+CHECKPOINTS_EVERY_S = 3.0
+INDEX_EVERY_S = 1.0
+_GLANCE_S = 0.1
+
+
+async def keep_beating(journal: Journal) -> None:
+    """A heartbeat every few seconds; and what the disk did not take is tried again."""
+    beaten_at = journal.now()
+    while True:
+        await asyncio.sleep(1.0)
+        journal.retry()
+        if not journal.stuck and journal.now() - beaten_at >= BEAT_EVERY_S:
+            beaten_at = journal.now()
+            journal.beat()
+
+
+async def keep_indexed(journal: Journal, path: Path) -> None:
+    """The run's row in the index: at once when its state changes, else once a second where something has."""
+    written: RunSummary | None = None
+    written_at = 0.0
+    loop = asyncio.get_running_loop()
+    while True:
+        summary = journal.summary
+        changed = written is None or summary.seq != written.seq
+        urgent = written is None or summary.state != written.state
+        if changed and (urgent or loop.time() - written_at >= INDEX_EVERY_S):
+            await asyncio.to_thread(index.update, path, summary)
+            written, written_at = summary, loop.time()
+        await asyncio.sleep(_GLANCE_S)
+
+
+async def watch_clock(gates: Gates) -> None:
+    """End the run when its time is up."""
+    while True:
+        gates.look_at_clock()
+        await asyncio.sleep(CLOCK_EVERY_S)
+
+
+async def sample_host(journal: Journal, workplace: Workplace, pausing: Pausing) -> None:
+    """What the sandbox uses: often while a command runs, now and then otherwise, not while it is frozen."""
+    samples = HostSamples()
+    while True:
+        if not pausing.frozen:
+            # A sandbox that is gone is found out by the agent's next command; here it only gives no sample.
+            with contextlib.suppress(SandboxError):
+                host = await workplace.sandbox.sample()
+                if samples.is_news(host, journal.now()):
+                    journal.append(ev.HostSampled(host=host))
+        await _pause_between_samples(workplace)
+
+
+async def sample_gpus(journal: Journal, workplace: Workplace) -> None:
+    """What the GPUs are at; returns at once where there are none."""
+    reader = await asyncio.to_thread(gpu.open_gpus)
+    if reader is None:
+        return
+    kept: tuple[Gpu, ...] = ()
+    kept_at = 0.0
+    while True:
+        now = await asyncio.to_thread(reader.sample)
+        if now and (gpu.differ(kept, now) or journal.now() - kept_at >= GPU_KEEP_EVERY_S):
+            kept, kept_at = now, journal.now()
+            journal.append(ev.GpuSampled(gpus=now))
+        await _pause_between_samples(workplace)
+
+
+async def look_for_checkpoints(journal: Journal, workplace: Workplace, pausing: Pausing) -> None:
+    """Weights files that appear or grow while commands run, and the look after the last of them."""
+    watch = CheckpointWatch()
+    with contextlib.suppress(SandboxError):
+        watch.start_with(await workplace.sandbox.files(PATTERNS))
+    looks_left = 0
+    while True:
+        if workplace.running_command:
+            # Two looks see a file the same, and the last file may be written just before the command ends.
+            looks_left = 2
+        if looks_left and not pausing.frozen:
+            looks_left -= 1
+            with contextlib.suppress(SandboxError):
+                for seen in watch.look(await workplace.sandbox.files(PATTERNS)):
+                    journal.append(seen)
+        await asyncio.sleep(CHECKPOINTS_EVERY_S)
+
+
+async def _pause_between_samples(workplace: Workplace) -> None:
+    """Two seconds, or five while no command runs; a command that starts shortens the wait."""
+    loop = asyncio.get_running_loop()
+    began_at = loop.time()
+    while loop.time() - began_at < (BUSY_EVERY_S if workplace.running_command else IDLE_EVERY_S):
+        await asyncio.sleep(0.25)
