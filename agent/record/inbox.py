@@ -18,6 +18,7 @@ class Pause(Struct, frozen=True, kw_only=True, tag="pause", tag_field="verb"):
     """Stop: before the next model call, after this command, or now (frozen)."""
 
     strength: PauseStrength = "step"
+    why: str = ""
 
 
 class Resume(Struct, frozen=True, kw_only=True, tag="resume", tag_field="verb"):

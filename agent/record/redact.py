@@ -15,3 +15,8 @@ def redactor(environment: Mapping[str, str] = os.environ) -> Callable[[str], str
         return None
     pattern = re.compile("|".join(re.escape(secret) for secret in sorted(secrets, key=len, reverse=True)))
     return lambda text: pattern.sub("[redacted]", text)
+
+
+def without_secrets(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment without its secret-looking variables, for processes that need none of them."""
+    return {name: value for name, value in environment.items() if not _SECRET_NAME.search(name)}
