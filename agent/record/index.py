@@ -6,6 +6,8 @@ Made with sqlite-utils, so that Datasette and the like read it as it is. The two
 
 import contextlib
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -23,12 +25,15 @@ _COLUMNS = ("run", "task", "scale", "scaffold", "model", "state", "outcome", "st
 
 def update(path: Path, summary: RunSummary) -> None:
     """Put a run's row in, or anew; gives up quietly where the index is busy or broken, since it is derived."""
-    with contextlib.suppress(sqlite3.Error):
+    with contextlib.suppress(sqlite3.Error, subprocess.TimeoutExpired):
         connection = sqlite3.connect(path, isolation_level=None, timeout=2.0)
         try:
             _upsert(connection, [summary])
-        except sqlite3.OperationalError:
-            create(path)
+        except sqlite3.OperationalError as error:
+            # Busy is no reason to make tables; and a runner must not carry sqlite-utils, which weighs 80 MB.
+            if "no such table" not in str(error):
+                raise
+            subprocess.run([sys.executable, "-m", "agent.record.index", str(path)], check=False, timeout=60)
             _upsert(connection, [summary])
         finally:
             connection.close()
@@ -146,3 +151,7 @@ def _row(summary: RunSummary) -> tuple[object, ...]:
         summary.step, summary.created_at, summary.at, summary.cost_usd, score.value if score else None,
         int(score.valid) if score else None, msgspec.json.encode(summary).decode(),
     )  # fmt: skip
+
+
+if __name__ == "__main__":
+    create(Path(sys.argv[1]))
