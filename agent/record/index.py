@@ -6,8 +6,6 @@ Made with sqlite-utils, so that Datasette and the like read it as it is. The two
 
 import contextlib
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -25,18 +23,27 @@ _COLUMNS = ("run", "task", "scale", "scaffold", "model", "state", "outcome", "st
 
 def update(path: Path, summary: RunSummary) -> None:
     """Put a run's row in, or anew; gives up quietly where the index is busy or broken, since it is derived."""
-    with contextlib.suppress(sqlite3.Error, subprocess.TimeoutExpired):
+    with contextlib.suppress(sqlite3.Error):
         connection = sqlite3.connect(path, isolation_level=None, timeout=2.0)
         try:
             _upsert(connection, [summary])
         except sqlite3.OperationalError as error:
-            # Busy is no reason to make tables; and a runner must not carry sqlite-utils, which weighs 80 MB.
+            # Busy is no reason to make tables.
             if "no such table" not in str(error):
                 raise
-            subprocess.run([sys.executable, "-m", "agent.record.index", str(path)], check=False, timeout=60)
+            connection.execute("ROLLBACK")
+            _create_apart(path)
             _upsert(connection, [summary])
         finally:
             connection.close()
+
+
+def _create_apart(path: Path) -> None:
+    """Make the tables in a process of its own: a runner must not carry sqlite-utils, which weighs 80 MB."""
+    import subprocess
+    import sys
+
+    subprocess.run([sys.executable, "-m", "agent.record.index", str(path)], check=False)
 
 
 def create(path: Path) -> None:
@@ -154,4 +161,6 @@ def _row(summary: RunSummary) -> tuple[object, ...]:
 
 
 if __name__ == "__main__":
+    import sys
+
     create(Path(sys.argv[1]))
