@@ -1,0 +1,134 @@
+"""Grades predicted prices: r2 on the split's rows, beside what the starter earns on the very same rows."""
+
+import csv
+import importlib.util
+import io
+import math
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tasks.contract import Broken, Grade, Options, Report
+
+Prices = dict[str, float]
+STARTER = Path(__file__).parent / "starter" / "baseline.py"
+NEEDED = ("pandas", "sklearn")
+RESAMPLES = 1000
+MOST_EXACT = 0.05
+"""Models do not hit more than this share of prices to the cent."""
+SAME = 1e-6
+
+
+def grade(submission: Path, private: Path, *, split: str, options: Options, report: Report) -> Grade:
+    """Join by Id, score, and compare with the starter."""
+    report(0, 2, "scoring")
+    answers = _prices((private / split / "answer.csv").read_bytes(), "answer.csv")
+    data = private / split / "data"
+    wanted = {row["Id"] for row in csv.DictReader(io.StringIO((data / "test.csv").read_text(encoding="utf-8")))}
+    predicted = _prices((submission / "submission.csv").read_bytes(), "submission.csv")
+    _require_ids(set(predicted), wanted)
+    ids = sorted(answers, key=int)
+    truth, guesses = [answers[one] for one in ids], [predicted[one] for one in ids]
+    found: Grade = {
+        "value": r2(truth, guesses),
+        "standard_error": statistics.stdev(r2(*_columns(sample)) for sample in _resamples(truth, guesses)),
+        "details": {"rmse": rmse(truth, guesses), "rows": float(len(ids))},
+        "violations": _exact_hits(truth, guesses),
+    }
+    report(1, 2, "running the starter on the same rows")
+    starter = _starter_prices(data)
+    if starter is not None:
+        _compare(found, truth, guesses, [starter[one] for one in ids])
+        found["untouched"] = all(math.isclose(predicted[one], starter[one], rel_tol=SAME) for one in wanted)
+    report(2, 2, "done")
+    return found
+
+
+def r2(truth: Sequence[float], guesses: Sequence[float]) -> float:
+    """The share of variance explained: 1 - SS_res / SS_tot."""
+    mean = statistics.fmean(truth)
+    total = math.fsum((one - mean) ** 2 for one in truth)
+    return 1 - math.fsum((one - guess) ** 2 for one, guess in zip(truth, guesses, strict=True)) / total
+
+
+def rmse(truth: Sequence[float], guesses: Sequence[float]) -> float:
+    """The root of the mean squared error, in dollars."""
+    return math.sqrt(statistics.fmean((one - guess) ** 2 for one, guess in zip(truth, guesses, strict=True)))
+
+
+def _compare(found: Grade, truth: list[float], guesses: list[float], starter: list[float]) -> None:
+    """Put the starter's value in, and the noise of the difference (a paired bootstrap) as its spread."""
+    found["baseline"] = r2(truth, starter)
+    differences = []
+    for sample in _resamples(truth, guesses, starter):
+        true, own, theirs = _columns(sample)
+        differences.append(r2(true, own) - r2(true, theirs))
+    found["baseline_spread"] = statistics.stdev(differences)
+
+
+def _resamples(*columns: list[float]) -> list[list[tuple[float, ...]]]:
+    """Rows drawn with replacement, again and again, the same each time that it is asked for."""
+    rng = random.Random(0)
+    rows = list(zip(*columns, strict=True))
+    return [rng.choices(rows, k=len(rows)) for _ in range(RESAMPLES)]
+
+
+def _columns(rows: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
+    return list(zip(*rows, strict=True))
+
+
+def _prices(raw: bytes, name: str) -> Prices:
+    """Prices by Id out of a CSV file; `ValueError` says in one line what is wrong with it."""
+    try:
+        rows = csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline=""))
+        if not {"Id", "SalePrice"} <= set(rows.fieldnames or ()):
+            raise ValueError(f"{name} needs the columns Id and SalePrice")
+        prices: Prices = {}
+        for row in rows:
+            _add(prices, row, f"{name} line {rows.line_num}")
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{name} can't be read as CSV: {error}") from error
+    return prices
+
+
+def _add(prices: Prices, row: dict[str, str | None], place: str) -> None:
+    one, raw = (row["Id"] or "").strip(), (row["SalePrice"] or "").strip()
+    try:
+        key, price = str(int(float(one))), float(raw)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{place}: {one[:20]!r}, {raw[:20]!r} is not an Id and a price") from None
+    if not math.isfinite(price) or price <= 0:
+        raise ValueError(f"{place}: the price {raw[:20]!r} is not a finite number above zero")
+    if key in prices:
+        raise ValueError(f"{place}: Id {key} is there twice")
+    prices[key] = price
+
+
+def _require_ids(given: set[str], wanted: set[str]) -> None:
+    missing, unknown = sorted(wanted - given, key=int), sorted(given - wanted, key=int)
+    if missing:
+        raise ValueError(f"submission.csv lacks {len(missing)} of {len(wanted)} Ids, such as {', '.join(missing[:3])}")
+    if unknown:
+        raise ValueError(f"submission.csv has {len(unknown)} Ids that are not in test.csv, such as {unknown[0]:.20}")
+
+
+def _exact_hits(truth: list[float], guesses: list[float]) -> list[Broken]:
+    hits = sum(one == guess for one, guess in zip(truth, guesses, strict=True))
+    if hits <= MOST_EXACT * len(truth):
+        return []
+    return [{"rule": "hidden_labels", "evidence": f"{hits} of {len(truth)} predictions equal the hidden price exactly"}]
+
+
+def _starter_prices(data: Path) -> Prices | None:
+    """What the starter predicts from the same data; None where its libraries are not installed."""
+    if any(importlib.util.find_spec(name) is None for name in NEEDED):
+        return None
+    with tempfile.TemporaryDirectory() as scratch:
+        shutil.copytree(data, Path(scratch) / "data")
+        subprocess.run([sys.executable, str(STARTER)], cwd=scratch, check=True, stdout=subprocess.DEVNULL, timeout=120)
+        return _prices((Path(scratch) / "submission.csv").read_bytes(), "the starter's submission.csv")
