@@ -20,6 +20,8 @@ class SandboxLimits:
     cpus: float = 2.0
     processes: int = 512
     shm_bytes: int = 256 * 1024**2
+    output_bytes: int = 256 * 1024**2
+    """Of one command's output, kept on disk inside the sandbox; what follows is counted and not kept."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class StartedSandbox:
     image: str = ""
     isolates: bool = True
     notice: str = ""
+    running: str = ""
+    """The id of a command that runs, where a sandbox was taken up; `follow` hands its output on."""
+    last: str = ""
+    """The id of the last command started, running or not; `follow` still gives its output and result."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,13 @@ class Sandbox(Protocol):
 
         Returns when it has ended and all its output was handed on. Cancelling ends the command. Time in which the
         sandbox is frozen does not count towards the time-out.
+        """
+        ...
+
+    async def follow(self, *, command_id: str, offset: int, on_output: OnOutput) -> CommandResult:
+        """Take up a command that was started before this runner: its output from byte `offset` on, then its result.
+
+        Raises `LookupError` where the sandbox no longer knows that command: only the last one started is kept.
         """
         ...
 

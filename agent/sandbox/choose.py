@@ -1,0 +1,42 @@
+"""Which sandbox a run gets: the one that was asked for, else docker where it works, else local with a warning."""
+
+from agent.errors import SandboxUnavailable
+from agent.sandbox.base import Sandbox, SandboxPlan
+from agent.sandbox.engine import docker_answers, image_is_there
+
+__all__ = ["choose", "docker_answers", "kind_without_wish"]
+
+
+def choose(kind: str | None, plan: SandboxPlan) -> Sandbox:
+    """The sandbox for `kind`: `local`, `docker`, or None for whichever works.
+
+    Raises `SandboxUnavailable` where that kind can't be had. Why local was taken without having been asked for
+    stands in `kind_without_wish`.
+    """
+    if not kind:
+        kind, _ = kind_without_wish(plan.image)
+    match kind:
+        case "local":
+            from agent.sandbox.local import LocalSandbox
+
+            return LocalSandbox(plan)
+        case "docker":
+            from agent.sandbox.docker import DockerSandbox
+
+            return DockerSandbox(plan)
+    if kind.startswith("docker@"):
+        raise SandboxUnavailable(
+            f"{kind}: a sandbox on another machine comes with SSH hosts", hint="use --sandbox docker or local"
+        )
+    raise SandboxUnavailable(f"there is no sandbox {kind!r}", hint="use --sandbox docker or local")
+
+
+def kind_without_wish(image: str) -> tuple[str, str]:
+    """The kind taken where none was asked for, and the warning that goes with it (empty for docker)."""
+    if not docker_answers():
+        return "local", "no Docker daemon answers, so commands run here without isolation (--sandbox local)"
+    if not image_is_there(image):
+        return "local", (
+            f"there is no image {image!r} yet, so commands run here without isolation; `mlrb image build` makes it"
+        )
+    return "docker", ""

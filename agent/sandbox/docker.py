@@ -1,0 +1,257 @@
+"""A sandbox that is a container: an unprivileged user, no capabilities, no network, limits held by the kernel."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agent.errors import SandboxLost, SandboxUnavailable
+from agent.record.values import Proof
+from agent.sandbox.base import SandboxPlan, StartedSandbox
+from agent.sandbox.engine import daemon_socket, open_client
+from agent.sandbox.environment import container_environment
+from agent.sandbox.guested import GuestedSandbox
+from agent.sandbox.link import Cut
+from agent.sandbox.luggage import AGENT_ID, GUEST_FOLDER, HOME, WORKDIR, packed
+from agent.sandbox.stream import AttachedStream, Stream
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+RUN_LABEL = "mlrb.run"
+ROLE_LABEL = "mlrb.role"
+ROLE = "sandbox"
+
+_BOOT = f"import sys; sys.path.insert(0, {GUEST_FOLDER!r}); from guest.main import main; main()"
+_T = TypeVar("_T")
+
+
+class DockerSandbox(GuestedSandbox):
+    """Commands run in a container whose first process is the guest.
+
+    As the first process it can't be killed from inside, takes in every orphan, and takes all with it when it ends.
+    """
+
+    def __init__(self, plan: SandboxPlan, host: Path | None = None) -> None:
+        super().__init__(plan)
+        self._daemon = host or daemon_socket()
+        self._name = f"mlrb-{plan.run}"
+        self._client: DockerClient | None = None
+        self._processes = 0
+
+    async def start(self) -> StartedSandbox:
+        """Create the container, put the workspace into it and start it."""
+        try:
+            await self._whole(self._create)
+            await self._link.open()
+        except (OSError, Cut) as error:
+            said = self._link.errors.splitlines()[-1:] or [str(error)]
+            await self.stop()
+            raise SandboxUnavailable(
+                f"the container did not start: {said[0] or 'its guest ended at once'}",
+                hint="`mlrb image build` makes an image that fits",
+            ) from error
+        except BaseException:
+            # Cancelled in the middle: what was created meanwhile must not stay.
+            await asyncio.shield(self.stop())
+            raise
+        return self._started()
+
+    def _started(self, running: str = "", last: str = "") -> StartedSandbox:
+        return StartedSandbox(
+            sandbox="docker",
+            name=self._name,
+            workdir=WORKDIR,
+            image=self.plan.image,
+            running=running,
+            last=last,
+        )
+
+    async def _whole(self, work: Callable[[], _T]) -> _T:
+        """Run blocking work in a thread; where we are cancelled meanwhile it is still waited for, so that nothing
+        is created behind our back."""
+        task = asyncio.create_task(asyncio.to_thread(work))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait([task])
+            raise
+
+    def _docker(self) -> "DockerClient":
+        if self._client is None:
+            self._client = open_client(self._daemon)
+        return self._client
+
+    def _create(self) -> None:
+        client = self._docker()
+        from docker.errors import APIError, ImageNotFound
+
+        try:
+            container = client.containers.create(self.plan.image, **self._options())
+            with packed(self.plan) as archive:
+                container.put_archive("/", archive)
+            container.start()
+        except ImageNotFound as error:
+            raise SandboxUnavailable(
+                f"there is no image {self.plan.image!r}", hint="`mlrb image build` makes the default one"
+            ) from error
+        except APIError as error:
+            raise SandboxUnavailable(
+                f"the daemon did not start the container: {error.explanation or error}",
+                hint=f"is there another {self._name}? `mlrb reap` finds leftovers",
+            ) from error
+
+    def _options(self) -> dict[str, Any]:
+        from docker.types import LogConfig, Ulimit
+
+        plan, limits = self.plan, self.plan.limits
+        return {
+            "name": self._name,
+            "command": [
+                *("/usr/bin/python3", "-I", "-S", "-c", _BOOT),
+                *("--workdir", WORKDIR, "--spool-folder", "/tmp", "--spool-bytes", str(limits.output_bytes)),
+            ],
+            "entrypoint": [],
+            "labels": {RUN_LABEL: plan.run, ROLE_LABEL: ROLE},
+            "user": f"{AGENT_ID}:{AGENT_ID}",
+            "working_dir": WORKDIR,
+            "environment": container_environment(plan, HOME),
+            "stdin_open": True,
+            "network_mode": "bridge" if plan.network else "none",
+            "cap_drop": ["ALL"],
+            "security_opt": ["no-new-privileges"],
+            "mem_limit": limits.memory_bytes,
+            "memswap_limit": limits.memory_bytes,
+            "nano_cpus": int(min(limits.cpus, _cpus(self._docker())) * 1e9),
+            "pids_limit": limits.processes,
+            "shm_size": limits.shm_bytes,
+            "ulimits": [Ulimit(name="core", soft=0, hard=0)],
+            "ipc_mode": "private",
+            # What the guest writes is spooled by itself; the daemon need not keep it a second time.
+            "log_config": LogConfig(type="none"),
+        }
+
+    async def attach(self) -> StartedSandbox:
+        """Take up the container that an earlier runner started."""
+        status = await asyncio.to_thread(self._status)
+        if status == "paused":
+            await self.thaw()
+        elif status != "running":
+            raise SandboxLost(f"the container {self._name} is {status or 'gone'}", hint="start the run anew")
+        try:
+            state = await self._link.open()
+        except (OSError, Cut) as error:
+            raise SandboxLost(f"the guest in {self._name} does not answer: {error}") from error
+        return self._started(str(state.get("running", "")), str(state.get("last", "")))
+
+    def _status(self) -> str:
+        """The daemon's word for the container's state; empty where there is none. Raises `SandboxUnavailable`."""
+        import requests
+        from docker.errors import APIError, NotFound
+
+        try:
+            return str(self._docker().api.inspect_container(self._name)["State"]["Status"])
+        except NotFound:
+            return ""
+        except (APIError, requests.RequestException) as error:
+            raise SandboxUnavailable("the Docker daemon does not answer", hint="is dockerd running?") from error
+
+    async def _connect(self) -> Stream:
+        if self._daemon is None:
+            raise FileNotFoundError("the daemon has no socket")
+        return await AttachedStream.open(self._daemon, self._name)
+
+    async def _check(self) -> bool:
+        try:
+            status = await asyncio.to_thread(self._status)
+        except SandboxUnavailable:
+            # A daemon that restarts; the link goes on trying for a while.
+            return self._frozen
+        if status not in ("running", "paused"):
+            raise SandboxLost(
+                f"the container {self._name} is {status or 'gone'}",
+                hint="it was ended from outside or ran out of memory",
+            )
+        return self._frozen or status == "paused"
+
+    async def freeze(self) -> None:
+        """Pause the container: the kernel's freezer stops every process in it."""
+        self._frozen = True
+        await self._switch("pause")
+
+    async def thaw(self) -> None:
+        """Let it go on."""
+        await self._switch("unpause")
+        self._frozen = False
+
+    async def _switch(self, to: str) -> None:
+        def switch() -> None:
+            import requests
+            from docker.errors import APIError, NotFound
+
+            api = self._docker().api
+            try:
+                api.pause(self._name) if to == "pause" else api.unpause(self._name)
+            except NotFound as error:
+                raise SandboxLost(f"the container {self._name} is gone") from error
+            except (APIError, requests.RequestException) as error:
+                # Harmless where it is in that state already.
+                if self._status() != ("paused" if to == "pause" else "running"):
+                    raise SandboxLost(f"the container could not be {to}d: {error}") from error
+
+        await asyncio.to_thread(switch)
+
+    async def stop(self) -> tuple[Proof, ...]:
+        """Remove the container and look afterwards whether any is left that carries the run's label."""
+        self._stopped = True
+        self._link.close()
+        try:
+            return await self._whole(self._remove)
+        except SandboxUnavailable as error:
+            return (Proof("container", False, error.message),)
+
+    def _remove(self) -> tuple[Proof, ...]:
+        import requests
+        from docker.errors import APIError, NotFound
+
+        client = self._docker()
+        wanted = {"label": f"{RUN_LABEL}={self.plan.run}"}
+        ended = 0
+        try:
+            for container in client.containers.list(all=True, filters=wanted):
+                if container.labels.get(ROLE_LABEL) != ROLE:
+                    continue
+                ended += _count(container)
+                try:
+                    container.remove(force=True, v=True)
+                except NotFound:
+                    continue
+            left = [
+                container.name
+                for container in client.containers.list(all=True, filters=wanted)
+                if container.labels.get(ROLE_LABEL) == ROLE
+            ]
+        except (APIError, requests.RequestException) as error:
+            return (Proof("container", False, f"the daemon did not say: {error}"),)
+        self._frozen = False
+        client.close()
+        self._client = None
+        gone = "none is labelled with this run"
+        return (
+            Proof("container", not left, gone if not left else f"still there: {', '.join(map(str, left))}"),
+            # With a container's first process the kernel ends all others in it before the container counts as gone.
+            Proof("processes", not left, f"{ended} ended with the container"),
+        )
+
+
+def _cpus(client: "DockerClient") -> float:
+    return float(client.info().get("NCPU", 1))
+
+
+def _count(container: Any) -> int:
+    from docker.errors import APIError
+
+    try:
+        return len(container.top()["Processes"])
+    except (APIError, KeyError, TypeError):
+        return 0

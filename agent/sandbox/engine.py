@@ -1,0 +1,85 @@
+"""The way to a Docker daemon: where it listens, whether it answers, and the SDK's client, imported when needed."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.errors import SandboxUnavailable
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+DEFAULT_SOCKET = Path("/var/run/docker.sock")
+REQUEST_TIMEOUT_S = 60
+
+_NO_DAEMON_HINT = "start dockerd, or use --sandbox local, which isolates nothing"
+
+
+def daemon_socket() -> Path | None:
+    """The Unix socket that the daemon should listen on; None where `DOCKER_HOST` names something else."""
+    host = os.environ.get("DOCKER_HOST", "")
+    if not host:
+        return DEFAULT_SOCKET
+    scheme, found, path = host.partition("://")
+    return Path(path) if found and scheme == "unix" else None
+
+
+def docker_answers(path: Path | None = None, timeout_s: float = 0.5) -> bool:
+    """Whether a Docker daemon answers a ping; takes a millisecond and imports nothing."""
+    return _get("/_ping", path, timeout_s).startswith(b"HTTP/1.1 200")
+
+
+def image_is_there(image: str, path: Path | None = None, timeout_s: float = 2.0) -> bool:
+    """Whether the daemon has the image."""
+    if not image or any(character.isspace() for character in image):
+        return False
+    return _get(f"/images/{image}/json", path, timeout_s).startswith(b"HTTP/1.1 200")
+
+
+def _get(resource: str, path: Path | None, timeout_s: float) -> bytes:
+    """The first bytes of the daemon's answer; empty where it gives none."""
+    path = path or daemon_socket()
+    if path is None:
+        return b""
+    request = f"GET {resource} HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n"
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(timeout_s)
+            connection.connect(str(path))
+            connection.sendall(request.encode())
+            return connection.recv(1024)
+    except OSError:
+        return b""
+
+
+@contextmanager
+def client(path: Path | None = None) -> Iterator["DockerClient"]:
+    """A client of the daemon, closed afterwards; raises `SandboxUnavailable` where none answers."""
+    opened = open_client(path)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def open_client(path: Path | None = None) -> "DockerClient":
+    """A client of the daemon, to be closed by the caller; raises `SandboxUnavailable` where none answers."""
+    path = path or daemon_socket()
+    if path is None:
+        raise SandboxUnavailable(
+            f"DOCKER_HOST is {os.environ['DOCKER_HOST']!r}, and only unix:// sockets are supported",
+            hint="forward the daemon's socket with ssh -L, or unset DOCKER_HOST",
+        )
+    # The SDK costs half a second and 20 MB to import, so only what really needs it pays.
+    import docker
+    import requests
+
+    try:
+        opened = docker.DockerClient(base_url=f"unix://{path}", timeout=REQUEST_TIMEOUT_S)
+        opened.ping()
+    except (docker.errors.DockerException, requests.RequestException) as error:
+        raise SandboxUnavailable(f"no Docker daemon answers at {path}", hint=_NO_DAEMON_HINT) from error
+    return opened

@@ -1,0 +1,209 @@
+"""What every sandbox with a guest in it can do, wherever the guest runs."""
+
+import asyncio
+import builtins
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from agent.errors import SandboxError, SandboxLost
+from agent.record.values import Host
+from agent.sandbox.base import CommandResult, OnOutput, SandboxPlan
+from agent.sandbox.guest.wire import Header, pack
+from agent.sandbox.link import Cut, Link
+from agent.sandbox.stream import Stream
+
+_PIECE_BYTES = 192 * 1024
+_CHUNK_BYTES = 1024**2
+_END_S = 10.0
+"""How long the end of an interrupted command may take: the guest gives up after six seconds."""
+
+
+class GuestedSandbox(ABC):
+    """Commands and files through a guest; where it runs and how it is reached is a subclass's."""
+
+    def __init__(self, plan: SandboxPlan) -> None:
+        self.plan = plan
+        self._link = Link(self._connect, self._check)
+        self._frozen = False
+        self._stopped = False
+        self._writes = 0
+
+    @abstractmethod
+    async def _connect(self) -> Stream:
+        """A new stream to the guest; raises `OSError`."""
+
+    @abstractmethod
+    async def _check(self) -> bool:
+        """Whether it stands still, frozen; raises `SandboxLost` where it is gone for good."""
+
+    @abstractmethod
+    async def freeze(self) -> None:
+        """Stop every process where it stands."""
+
+    @abstractmethod
+    async def thaw(self) -> None:
+        """Let them go on."""
+
+    async def execute(self, command: str, *, command_id: str, timeout_s: float, on_output: OnOutput) -> CommandResult:
+        """Run a command; see `Sandbox.execute`."""
+        request: Header = {"op": "run", "text": command, "timeout_s": timeout_s}
+        return _result(await self._followed(request, command_id, 0, on_output))
+
+    async def follow(self, *, command_id: str, offset: int, on_output: OnOutput) -> CommandResult:
+        """Take up a command that was started before; see `Sandbox.follow`."""
+        header = await self._followed({"op": "follow"}, command_id, offset, on_output)
+        if header.get("known") is False:
+            raise LookupError(f"the sandbox knows no command {command_id}")
+        return _result(header)
+
+    async def _followed(self, request: Header, command_id: str, offset: int, on_output: OnOutput) -> Header:
+        task = asyncio.create_task(self._link.follow(request, command_id, offset, on_output))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await self._end(task)
+            raise
+
+    async def _end(self, task: "asyncio.Task[Header]") -> None:
+        """End the command of a caller that was cancelled."""
+        try:
+            async with asyncio.timeout(_END_S):
+                await self.interrupt()
+                await asyncio.wait([task])
+        except (TimeoutError, SandboxError):
+            pass
+        finally:
+            task.cancel()
+
+    async def interrupt(self) -> bool:
+        """End the running command; in a frozen sandbox everything goes on for the moment that this takes."""
+        was_frozen = self._frozen
+        if was_frozen:
+            await self.thaw()
+        try:
+            header, _ = await self._link.ask({"op": "interrupt"})
+            if header.get("running"):
+                await self._link.wait_over(_END_S)
+            return bool(header.get("running"))
+        finally:
+            if was_frozen:
+                await self.freeze()
+
+    async def read_file(self, path: str, *, max_bytes: int = 10 * 1024**2) -> bytes:
+        """A file's bytes; see `Sandbox.read_file`."""
+        header, data = await self._link.ask({"op": "read", "path": _named(path), "max": max_bytes})
+        _raise_failure(header, path)
+        return data
+
+    async def write_file(self, path: str, data: bytes) -> None:
+        """Write a file; it takes its place when it is whole."""
+        while True:
+            try:
+                await self._write(_named(path), data)
+                return
+            except Cut:
+                continue
+
+    async def _write(self, path: str, data: bytes) -> None:
+        self._writes += 1
+        for at in range(0, max(1, len(data)), _PIECE_BYTES):
+            piece = data[at : at + _PIECE_BYTES]
+            header, _ = await self._link.ask_once(
+                {
+                    "op": "write",
+                    "file": self._writes,
+                    "path": path,
+                    "data": pack(piece),
+                    "last": at + _PIECE_BYTES >= len(data),
+                }
+            )
+            _raise_failure(header, path)
+
+    async def files(self, patterns: Sequence[str]) -> list[tuple[str, int, float]]:
+        """Files below the work folder that match."""
+        header, data = await self._link.ask({"op": "list", "patterns": list(patterns)})
+        _raise_failure(header, ", ".join(patterns))
+        return [(str(name), int(size), float(at)) for name, size, at in json.loads(data)]
+
+    async def copy_out(self, paths: Sequence[str], destination: Path) -> list[str]:
+        """Copy files out of the work folder; see `Sandbox.copy_out`."""
+        copied = []
+        for name, size, _ in await self.files(paths):
+            relative = PurePosixPath(name)
+            if relative.is_absolute() or ".." in relative.parts or "\0" in name:
+                continue
+            target = destination / relative
+            target.parent.mkdir(parents=True, exist_ok=True)
+            await self._copy(name, size, target)
+            copied.append(name)
+        return copied
+
+    async def _copy(self, name: str, size: int, target: Path) -> None:
+        with target.open("wb") as file:
+            at = 0
+            while at < size:
+                wanted = min(_CHUNK_BYTES, size - at)
+                header, data = await self._link.ask({"op": "chunk", "path": name, "at": at, "size": wanted})
+                _raise_failure(header, name)
+                if not data:
+                    return
+                await asyncio.to_thread(file.write, data)
+                at += len(data)
+
+    async def sample(self) -> Host:
+        """What it uses now; nothing runs in a frozen one, so its guest cannot be asked."""
+        if self._frozen:
+            return Host(cpu_percent=0.0, cpu_cores=self.plan.limits.cpus)
+        header, _ = await self._link.ask({"op": "sample"})
+        return Host(
+            cpu_percent=_number(header.get("cpu_percent")),
+            cpu_cores=self.plan.limits.cpus,
+            memory_used_bytes=_whole(header.get("memory_used_bytes")),
+            memory_limit_bytes=_whole(header.get("memory_limit_bytes")),
+            processes=_whole(header.get("processes")),
+        )
+
+
+def _named(path: str) -> str:
+    if not path or "\0" in path:
+        raise FileNotFoundError(f"{path!r} names no file")
+    return path
+
+
+def _result(header: Header) -> CommandResult:
+    if header.get("error"):
+        raise SandboxLost(f"the guest could not run the command: {header.get('message')}")
+    return CommandResult(
+        exit_code=_whole(header.get("exit_code")),
+        duration_s=_number(header.get("duration_s")) or 0.0,
+        timed_out=bool(header.get("timed_out")),
+        interrupted=bool(header.get("interrupted")),
+        output_bytes=_whole(header.get("output_bytes")) or 0,
+        left_alive=_whole(header.get("left_alive")) or 0,
+        workdir=str(header.get("workdir", "")),
+    )
+
+
+def _raise_failure(header: Header, what: str) -> None:
+    """Raise what the guest met as the same kind of error here."""
+    if not header.get("error"):
+        return
+    message = str(header.get("message"))
+    if header["error"] == "TooLong":
+        raise ValueError(message)
+    number = header.get("errno")
+    if isinstance(number, int):
+        # OSError picks its own subclass by the number.
+        raise OSError(number, message.partition("] ")[2] or message, what)
+    kind = getattr(builtins, str(header["error"]), OSError)
+    raise kind(message) if isinstance(kind, type) and issubclass(kind, OSError) else ValueError(message)
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

@@ -1,0 +1,235 @@
+"""A conversation with a guest that survives its stream: requests are asked again, output goes on where it stopped."""
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from agent.errors import SandboxLost
+from agent.sandbox.base import OnOutput
+from agent.sandbox.guest.wire import FrameReader, Header, WireBroken, pack, request_line
+from agent.sandbox.stream import Stream
+
+ANSWER_S = 30.0
+"""How long a guest that is not frozen may take to answer before the sandbox counts as lost."""
+SILENCE_S = 15.0
+"""After this much silence from a running command its guest is asked whether it is still there."""
+REOPEN_S = 60.0
+"""How long to go on trying when the stream was cut and the sandbox itself may be there: a daemon restarts."""
+
+Connect = Callable[[], Awaitable[Stream]]
+Check = Callable[[], Awaitable[bool]]
+"""Whether the sandbox is frozen; raises `SandboxLost` where it is gone for good."""
+
+
+class Cut(Exception):
+    """The stream ended while something was waited for."""
+
+
+@dataclass
+class _Asked:
+    answered: asyncio.Future[Header]
+    payload: bytearray = field(default_factory=bytearray)
+
+
+@dataclass
+class _Followed:
+    """A command whose output is waited for; what arrives is handed on by the waiter, in the waiter's own task."""
+
+    command: str
+    received: int
+    output: deque[bytes] = field(default_factory=deque)
+    ended: Header | None = None
+    cut: bool = False
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Link:
+    """One stream at a time to a guest."""
+
+    def __init__(self, connect: Connect, check: Check, *, patience_s: float = REOPEN_S) -> None:
+        self._connect = connect
+        self._check = check
+        self._patience_s = patience_s
+        self._stream: Stream | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._opening = asyncio.Lock()
+        self._asked: dict[int, _Asked] = {}
+        self._followed: _Followed | None = None
+        self._next = 0
+        self._closed = False
+        self.errors = ""
+
+    async def open(self) -> Header:
+        """Connect and shake hands; returns the guest's state. Raises `OSError` or `Cut`."""
+        stream = await self._connect()
+        secret = secrets.token_bytes(16)
+        self._stream = stream
+        self._reading = asyncio.create_task(self._read(stream, FrameReader(secret)))
+        # The line end closes what an earlier host may have left half written.
+        await stream.write(b"\n" + request_line({"op": "attach", "secret": pack(secret)}))
+        return (await self._ask({"op": "state"}))[0]
+
+    def close(self) -> None:
+        """Let the stream go; the guest goes on."""
+        self._closed = True
+        self._drop()
+
+    def _drop(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    async def _read(self, stream: Stream, frames: FrameReader) -> None:
+        try:
+            while data := await stream.read():
+                for header, payload in frames.feed(data):
+                    self._take(header, payload)
+        except WireBroken as error:
+            self.errors = str(error)
+        finally:
+            self.errors = stream.errors() or self.errors
+            if self._stream is stream:
+                self._stream = None
+                stream.close()
+                self._tell_cut()
+
+    def _tell_cut(self) -> None:
+        for asked in self._asked.values():
+            if not asked.answered.done():
+                asked.answered.set_exception(Cut())
+        if self._followed is not None:
+            self._followed.cut = True
+            self._followed.news.set()
+
+    def _take(self, header: Header, payload: bytes) -> None:
+        followed = self._followed
+        if followed is not None and header.get("command") == followed.command:
+            if header.get("event") == "output":
+                self._take_output(followed, header, payload)
+            elif header.get("event") == "ended":
+                followed.ended = header
+            followed.news.set()
+        number = header.get("re")
+        asked = self._asked.get(number) if isinstance(number, int) else None
+        if asked is not None:
+            asked.payload += payload
+            if header.get("done") and not asked.answered.done():
+                asked.answered.set_result(header)
+
+    def _take_output(self, followed: _Followed, header: Header, payload: bytes) -> None:
+        at = header.get("at")
+        if not isinstance(at, int) or at > followed.received:
+            raise WireBroken(f"output at {at!r} after {followed.received} bytes")
+        fresh = payload[followed.received - at :]
+        followed.received += len(fresh)
+        if fresh:
+            followed.output.append(fresh)
+
+    async def _ask(self, request: Header) -> tuple[Header, bytes]:
+        """Ask once; raises `Cut` where the stream ends first."""
+        if self._stream is None:
+            raise Cut
+        self._next += 1
+        number = self._next
+        asked = _Asked(asyncio.get_running_loop().create_future())
+        self._asked[number] = asked
+        try:
+            try:
+                await self._stream.write(request_line({**request, "id": number}))
+            except OSError as error:
+                raise Cut from error
+            header = await self._patiently(asked.answered)
+        finally:
+            del self._asked[number]
+        return header, bytes(asked.payload)
+
+    async def _patiently(self, future: asyncio.Future[Header]) -> Header:
+        """Wait for an answer; a frozen guest may take its time, another may not."""
+        while True:
+            done, _ = await asyncio.wait([future], timeout=ANSWER_S)
+            if done:
+                return future.result()
+            if not await self._check():
+                raise SandboxLost(
+                    f"the sandbox's guest has not answered for {ANSWER_S:.0f} s",
+                    hint="the machine may be out of memory; `mlrb resume` tries again",
+                )
+
+    async def ask_once(self, request: Header) -> tuple[Header, bytes]:
+        """Ask for what must not be asked twice by itself; raises `Cut`."""
+        await self._ensure()
+        return await self._ask(request)
+
+    async def ask(self, request: Header) -> tuple[Header, bytes]:
+        """Ask for something that may be asked again, over a new stream where need be."""
+        while True:
+            try:
+                return await self.ask_once(request)
+            except Cut:
+                continue
+
+    async def _ensure(self) -> None:
+        """Have a stream, a new one where the last was cut; raises `SandboxLost`."""
+        async with self._opening:
+            deadline = time.monotonic() + self._patience_s
+            while self._stream is None:
+                if self._closed:
+                    raise SandboxLost("the sandbox was stopped")
+                await self._check()
+                try:
+                    await self.open()
+                except (OSError, Cut) as error:
+                    self._drop()
+                    if time.monotonic() > deadline:
+                        raise SandboxLost("the sandbox's stream was cut", hint="`mlrb resume` tries again") from error
+                    await asyncio.sleep(0.2)
+
+    async def follow(self, request: Header, command: str, offset: int, on_output: OnOutput) -> Header:
+        """Send `request` and hand on the command's output until it has ended; returns how it did.
+
+        Where the stream is cut, the request is sent again with the offset reached: the guest knows the command by its
+        id and does not start it twice.
+        """
+        followed = _Followed(command, offset)
+        self._followed = followed
+        try:
+            while True:
+                followed.cut = False
+                try:
+                    header, _ = await self.ask_once({**request, "command": command, "at": followed.received})
+                    if header.get("error") or header.get("known") is False:
+                        return header
+                    return await self._until_ended(followed, on_output)
+                except Cut:
+                    continue
+        finally:
+            self._followed = None
+            followed.over.set()
+
+    async def _until_ended(self, followed: _Followed, on_output: OnOutput) -> Header:
+        while True:
+            while followed.output:
+                on_output(followed.output.popleft())
+            if followed.ended is not None:
+                return followed.ended
+            if followed.cut:
+                raise Cut
+            followed.news.clear()
+            try:
+                await asyncio.wait_for(followed.news.wait(), SILENCE_S)
+            except TimeoutError:
+                await self._ask({"op": "state"})
+
+    async def wait_over(self, timeout_s: float) -> None:
+        """Wait until the command that is followed has ended and was handed on, at most `timeout_s`."""
+        if self._followed is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._followed.over.wait(), timeout_s)
