@@ -9,6 +9,7 @@ import socket
 import traceback
 from collections.abc import Coroutine
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from agent.errors import RunError, SandboxError, SandboxLost
 from agent.models.base import Model
@@ -96,7 +97,7 @@ class Life:
                     task=request.task,
                     scale=request.scale,
                     scaffold=request.scaffold,
-                    model=request.model,
+                    model=_named(request.model),
                     sandbox=request.sandbox,
                     seed=request.seed,
                     limits=request.limits,
@@ -218,6 +219,12 @@ class Life:
     def _terminated(self, number: int) -> None:
         name = signal.Signals(number).name
         self._ending.decide(Verdict("killed", detail=f"terminated by {name}"))
+
+
+def _named(model: str) -> str:
+    """The model's name for the record: a script's folder is this machine's affair."""
+    provider, _, rest = model.partition(":")
+    return f"scripted:{Path(rest).name}" if provider == "scripted" and rest else model
 
 
 def _version() -> str:

@@ -11,7 +11,7 @@ from agent.record.values import Progress
 LONGEST_LINE = 2_000
 MOST_VALUES = 16
 
-_NUMBER = r"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})(?:[eE][-+]?\d{1,3})?"
+_NUMBER = r"[-+]?(?:\d{1,15}\.?\d{0,20}|\.\d{1,20})(?:[eE][-+]?\d{1,3})?"
 _NUMBER_ONLY = re.compile(_NUMBER)
 _HINT = re.compile(r"loss|ppl|perplex|acc|lr\b|rate|score|reward|f1|step|iter|epoch|/s|eta|it/|batch|=|%\|", re.I)
 
