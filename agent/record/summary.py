@@ -14,7 +14,9 @@ _INTERVENTIONS = {"inject", "interrupt", "pause", "limits", "score", "approve", 
 
 def fold(summary: RunSummary, event: ev.Event) -> RunSummary:
     """The summary after one more event."""
-    changes = _clocks(summary, event.at)
+    # Between a runner's death and the next one's start nothing worked, waited or was paused.
+    taken_up = isinstance(event.body, ev.RunStarted) and event.body.resumed
+    changes = {} if taken_up else _clocks(summary, event.at)
     changes |= {"seq": event.seq, "at": max(summary.at, event.at), "step": max(summary.step, event.step)}
     changes |= _changes(summary, event)
     return msgspec.structs.replace(summary, **changes)
