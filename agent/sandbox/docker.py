@@ -215,7 +215,7 @@ class DockerSandbox(GuestedSandbox):
         from docker.errors import APIError, NotFound
 
         client = self._docker()
-        wanted = {"label": f"{RUN_LABEL}={self.plan.run}"}
+        wanted: dict[str, str | list[str] | bool] = {"label": f"{RUN_LABEL}={self.plan.run}"}
         ended = 0
         try:
             for container in client.containers.list(all=True, filters=wanted):

@@ -43,6 +43,8 @@ class _Followed:
     received: int
     output: deque[bytes] = field(default_factory=deque)
     ended: Header | None = None
+    request: int = 0
+    """The number under which it was asked for: it is answered only where the guest refuses."""
     cut: bool = False
     news: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -118,6 +120,9 @@ class Link:
                 followed.ended = header
             followed.news.set()
         number = header.get("re")
+        if followed is not None and number == followed.request and _refused(header):
+            followed.ended = header
+            followed.news.set()
         asked = self._asked.get(number) if isinstance(number, int) else None
         if asked is not None:
             asked.payload += payload
@@ -133,19 +138,25 @@ class Link:
         if fresh:
             followed.output.append(fresh)
 
-    async def _ask(self, request: Header) -> tuple[Header, bytes]:
-        """Ask once; raises `Cut` where the stream ends first."""
-        if self._stream is None:
-            raise Cut
+    async def _tell(self, request: Header) -> int:
+        """Send a request; returns its number. Raises `Cut`."""
         self._next += 1
         number = self._next
+        if self._stream is None:
+            raise Cut
+        try:
+            await self._stream.write(request_line({**request, "id": number}))
+        except OSError as error:
+            raise Cut from error
+        return number
+
+    async def _ask(self, request: Header) -> tuple[Header, bytes]:
+        """Ask once; raises `Cut` where the stream ends first."""
         asked = _Asked(asyncio.get_running_loop().create_future())
+        number = self._next + 1
         self._asked[number] = asked
         try:
-            try:
-                await self._stream.write(request_line({**request, "id": number}))
-            except OSError as error:
-                raise Cut from error
+            await self._tell(request)
             header = await self._patiently(asked.answered)
         finally:
             del self._asked[number]
@@ -204,9 +215,8 @@ class Link:
             while True:
                 followed.cut = False
                 try:
-                    header, _ = await self.ask_once({**request, "command": command, "at": followed.received})
-                    if header.get("error") or header.get("known") is False:
-                        return header
+                    await self._ensure()
+                    followed.request = await self._tell({**request, "command": command, "at": followed.received})
                     return await self._until_ended(followed, on_output)
                 except Cut:
                     continue
@@ -233,3 +243,7 @@ class Link:
         if self._followed is not None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._followed.over.wait(), timeout_s)
+
+
+def _refused(header: Header) -> bool:
+    return bool(header.get("error")) or header.get("known") is False

@@ -260,8 +260,9 @@ class Daemon:
         if op == "state":
             return {**done, **self._state()}, b""
         if op == "run":
+            # What follows is answer enough, and every frame costs a way through the daemon.
             self._start(request)
-            return done, b""
+            return None, b""
         if op == "follow":
             return {**done, "known": self._follow(request)}, b""
         if op == "interrupt":
