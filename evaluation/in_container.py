@@ -75,7 +75,7 @@ def _follow(container: "Container", channel: int, results: Results, deadline: fl
 
 
 def _settings(job: Job, folder: Path) -> dict[str, Any]:
-    """Everything off but what a grader needs: root's right to become someone lesser, so that it can shut others in."""
+    """Everything off but what a grader needs: root's right to become someone lesser, and to end whom it started so."""
     arguments = job.inside(_SUBMISSION, _PRIVATE, _TASK)
     memory = int(max(job.compute.memory_gb, 1.0) * 1024**3)
     return {
@@ -87,7 +87,7 @@ def _settings(job: Job, folder: Path) -> dict[str, Any]:
         "labels": {"mlrb.run": job.run, "mlrb.role": ROLE},
         "network_mode": "none",
         "cap_drop": ["ALL"],
-        "cap_add": ["SETUID", "SETGID"],
+        "cap_add": ["SETUID", "SETGID", "KILL"],
         "security_opt": ["no-new-privileges"],
         "read_only": True,
         "tmpfs": {"/tmp": _SCRATCH},

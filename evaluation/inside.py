@@ -29,6 +29,7 @@ class Channel:
             self._descriptor = int(place)
             os.set_inheritable(self._descriptor, False)
         else:
+            act_as_owner(Path(place).parent)
             self._descriptor = os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
 
     def send(self, value: Json) -> None:
@@ -47,8 +48,8 @@ def main(arguments: list[str]) -> int:
     job: Json = json.loads(arguments[0])
     # Should whoever started this be gone, it still ends.
     signal.alarm(math.ceil(job["timeout_s"]) + 30)
-    act_as_owner(Path(job["private"]) / job["split"])
     channel = Channel(arguments[1])
+    act_as_owner(Path(job["private"]) / job["split"])
     try:
         channel.send({"grade": as_grade(call_grader(job, channel))})
     except ValueError as error:
@@ -111,10 +112,10 @@ def number(value: Any) -> float | None:
     return result if math.isfinite(result) else None
 
 
-def act_as_owner(private: Path) -> None:
-    """As root without root's power over files, read them as their owner; root's identity is kept for later."""
-    if os.geteuid() == 0 and not os.access(private, os.R_OK | os.X_OK):
-        os.seteuid(private.stat().st_uid)
+def act_as_owner(folder: Path) -> None:
+    """As root without root's power over files, act as their owner; root's identity is kept for later."""
+    if os.geteuid() == 0 and not os.access(folder, os.R_OK | os.X_OK):
+        os.seteuid(folder.stat().st_uid)
 
 
 if __name__ == "__main__":

@@ -102,8 +102,8 @@ def _add(prices: Prices, row: dict[str, str | None], place: str) -> None:
         key, price = str(int(float(one))), float(raw)
     except (ValueError, OverflowError):
         raise ValueError(f"{place}: {one[:20]!r}, {raw[:20]!r} is not an Id and a price") from None
-    if not math.isfinite(price) or price <= 0:
-        raise ValueError(f"{place}: the price {raw[:20]!r} is not a finite number above zero")
+    if not math.isfinite(price):
+        raise ValueError(f"{place}: the price {raw[:20]!r} is not a finite number")
     if key in prices:
         raise ValueError(f"{place}: Id {key} is there twice")
     prices[key] = price

@@ -21,7 +21,8 @@ def build_model(features):
             (
                 "words",
                 make_pipeline(
-                    SimpleImputer(strategy="constant", fill_value="missing"), OneHotEncoder(handle_unknown="ignore")
+                    SimpleImputer(strategy="constant", fill_value="missing"),
+                    OneHotEncoder(handle_unknown="ignore", sparse_output=False),
                 ),
                 list(words),
             ),
