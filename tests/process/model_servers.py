@@ -117,7 +117,7 @@ def main() -> None:
     descriptor, config = int(sys.argv[1]), sys.argv[2]
     os.environ["FAKELLM_CONFIG"] = config
     import uvicorn
-    from fakellm.server import app
+    from fakellm.server import app  # type: ignore[import-untyped]
 
     uvicorn.run(with_refusals(app), fd=descriptor, log_level="warning")
 

@@ -71,7 +71,7 @@ def weights() -> Path | None:
 
 def serve(port: int, *, context_tokens: int, longest_reply_tokens: int) -> None:
     """Serve until a signal comes."""
-    import xllamacpp
+    import xllamacpp  # type: ignore[import-untyped]
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(weights())
