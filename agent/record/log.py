@@ -159,15 +159,17 @@ class EventReader:
 
     def last_seq(self) -> int:
         """The number of the newest event; 0 in an empty log."""
-        return int(self._connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
+        ((seq,),) = self.query("SELECT coalesce(max(seq), 0) FROM events")
+        assert isinstance(seq, int)
+        return seq
 
     def seq_at(self, at: float) -> int:
         """The number of the last event that happened by `at`: a binary search, since time never runs back."""
         low, high = 0, self.last_seq()
         while low < high:
             middle = (low + high + 1) // 2
-            found = self._connection.execute("SELECT at FROM events WHERE seq = ?", (middle,)).fetchone()
-            low, high = (middle, high) if found[0] <= at else (low, middle - 1)
+            earlier = self.query("SELECT 1 FROM events WHERE seq = ? AND at <= ?", (middle, at))
+            low, high = (middle, high) if earlier else (low, middle - 1)
         return low
 
     def summary(self, upto: int | None = None) -> RunSummary:
@@ -228,13 +230,22 @@ def write_events(path: Path, events: Iterable[ev.Event]) -> None:
     connection.execute("PRAGMA synchronous = OFF")
     connection.execute("BEGIN")
     for event in events:
-        body = blobs.externalize(connection, _storable(event.body))
+        body = blobs.externalize(connection, _encodable(event.body))
         connection.execute(
             "INSERT INTO events (seq, at, kind, step, worker, body) VALUES (?, ?, ?, ?, ?, ?)",
             (event.seq, event.at, ev.kind_of(body), event.step, event.worker, ev.encode(body)),
         )
     connection.execute("COMMIT")
     connection.close()
+
+
+def _encodable(body: ev.AnyBody) -> ev.AnyBody:
+    """The body as it is, or made valid Unicode where JSON cannot hold it."""
+    try:
+        ev.encode(body)
+    except UnicodeEncodeError:
+        return _storable(body)
+    return body
 
 
 def _storable(body: ev.AnyBody) -> ev.AnyBody:
