@@ -96,9 +96,8 @@ def _spoken(step: int, label: str, tone: str, text: str, block: Reply, options: 
 
 
 def _message(block: Message, options: Options) -> list[Row]:
-    label = {"task": "task", "operator": "operator"}.get(
-        block.origin, "system" if block.role == "system" else "harness"
-    )
+    label = block.origin if block.origin in ("task", "operator") else "harness"
+    label = "system" if block.role == "system" else label
     lines = _said_lines(block.text, options, 60)
     shown = [line for line in lines if line.strip()][:2] or [""]
     if len(lines) > len(shown) or block.cut:
@@ -123,33 +122,16 @@ def _called(block: Called, options: Options, now: float) -> list[Row]:
 
 
 def _title(block: Called, glyph: str, tone: str, status: Row, options: Options) -> list[Row]:
-    name = "" if block.tool in _COMMANDS else f"{block.tool} "
+    """The call as one would type it, with how it stands at the right."""
     said = printable(block.title, lines=True).strip("\n")
-    if name and said.startswith(block.tool):
-        name = ""
-    first, *rest = said.split("\n") or [""]
-    if rest:
-        first = f"{first} … {len(rest)} more lines" if len(rest) > 3 else first
-    begin = row(_step(block.place.step), Span(f"{glyph} ", tone), Span(printable(name)), Span(first))
-    rows = [apart(begin, status, options.width)]
-    if options.wrap and cells(first) > options.width - 30:
-        pieces = wrapped(first, options.width - 8)
-        rows = [
-            apart(
-                row(
-                    _step(block.place.step),
-                    Span(f"{glyph} ", tone),
-                    Span(name),
-                    Span(cut(pieces[0], options.width - 32)),
-                ),
-                status,
-                options.width,
-            )
-        ]
-        rows += [row("      ", Span(piece)) for piece in wrapped(first, options.width - 8)[:8]]
-    if 0 < len(rest) <= 3:
-        rows += [cut_row(row("      ", Span(line)), options.width) for line in rest]
-    return rows
+    name = "" if block.tool in _COMMANDS or said.startswith(block.tool) else f"{one_line(block.tool, 30)} "
+    first, *rest = said.split("\n")
+    if len(rest) > 3:
+        first, rest = f"{first} … {len(rest)} more lines", []
+    if options.wrap:
+        first, *rest = [piece for line in (first, *rest) for piece in wrapped(line, options.width - 30)][:12]
+    begin = row(_step(block.place.step), Span(f"{glyph} ", tone), Span(name), Span(first))
+    return [apart(begin, status, options.width), *(cut_row(row("      ", line), options.width) for line in rest)]
 
 
 def _status(block: Called, now: float, changed: list[tuple[str, str]] | None) -> Row:

@@ -1,5 +1,6 @@
 """Small pictures out of characters: thin bars, sparklines, a braille curve."""
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -35,7 +36,7 @@ def resampled(values: Sequence[float], count: int) -> list[float]:
     if len(values) <= count or count <= 0:
         return list(values)[:count] if count > 0 else []
     edges = [index * len(values) // count for index in range(count + 1)]
-    return [sum(values[a:b]) / (b - a) for a, b in zip(edges, edges[1:], strict=False)]
+    return [sum(values[a:b]) / (b - a) for a, b in itertools.pairwise(edges)]
 
 
 def curve(values: Sequence[float], width: int, height: int, *, low: float, high: float) -> list[str]:

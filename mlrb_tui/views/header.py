@@ -108,7 +108,7 @@ def _why(asked: Asked, summary: RunSummary, now: float) -> str:
             return f"pausing: waits for the step to end{_during(summary, now)}"
         case "inject":
             return (
-                "message delivered, no answer yet" if asked.delivered else "message queued for the next model request"
+                "message delivered, no answer yet" if asked.delivered else "message queued: goes with the next request"
             )
         case "kill":
             return "killing: waits for proof that all is gone"

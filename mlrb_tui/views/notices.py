@@ -9,14 +9,14 @@ from mlrb_tui.views.blocks import Notice, place_of
 HEADS = (
     "run_created", "run_started", "run_paused", "run_resumed", "limits_changed", "run_ended", "sandbox_started",
     "sandbox_lost", "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
-    "note_taken", "plan_changed", "request_received", "checkpoint_seen", "graded", "alert_raised",
+    "note_taken", "plan_changed", "request_received", "graded", "alert_raised",
 )  # fmt: skip
 """The kinds that begin a block."""
 
 QUIET = (
     "heartbeat", "step_started", "model_asked", "model_streamed", "tool_output", "tool_finished", "gpu_sampled",
     "host_sampled", "progress_seen", "request_delivered", "request_answered", "request_refused",
-    "grading_started", "grading_progressed",
+    "grading_started", "grading_progressed", "checkpoint_seen",
 )  # fmt: skip
 """The kinds that begin none: they add to one, or belong to a panel."""
 
@@ -75,9 +75,6 @@ def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             return "✎", "note", preview(text), "dim"
         case ev.PlanChanged(items=items):
             return "≡", "plan", "; ".join(items), "thought"
-        case ev.CheckpointSeen(path=path, size_bytes=size, training_step=step):
-            at = f" · training step {step:,}" if step is not None else ""
-            return "⛁", "saved", f"{path}  {words.size(size)}{at}", "dim"
         case ev.AlertRaised(message=message, hint=hint):
             return "▲", "alarm", " · ".join(part for part in (message, hint) if part), "warn"
         case ev.Unknown(kind=kind):

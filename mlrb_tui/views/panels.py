@@ -133,9 +133,8 @@ def _gpu(shown: Shown, width: int) -> Panel | None:
     peak = f"peak {words.size(max(memory.values))}" if memory and memory.values else ""
     rows = [apart(row("memory ", Span(used, "strong"), Span(of, "dim")), row(Span(peak, "dim")), width)]
     rows += _sparkline(memory.values if memory else [], width, high=total)
-    rows.append(
-        cut_row(row("busy   ", Span(_percent(gpu.utilization_percent), "strong"), Span(_heat(gpu), "dim")), width)
-    )
+    busy_now = Span(_percent(gpu.utilization_percent), "strong")
+    rows.append(cut_row(row("busy   ", busy_now, Span(_heat(gpu), "dim")), width))
     rows += _sparkline(busy.values if busy else [], width, high=100.0)
     rows += [cut_row(row(Span(f"gpu {other.index}  ", "dim"), Span(_one_gpu(other))), width) for other in others[:7]]
     name = one_line(gpu.name, 24)
@@ -228,14 +227,13 @@ def score_rows(score: Score, summary: RunSummary, width: int) -> list[Row]:
     """The score with all that qualifies it: split, scale, baseline, whether it is the final one."""
     value = "–" if score.value is None else figure(score.value)
     error = f" ±{score.standard_error:.2g}" if score.standard_error is not None else ""
-    first = apart(
-        row(Span(value, "strong"), Span(error, "dim"), f" {one_line(score.metric, 22)}"), (verdict(score),), width
-    )
+    named = row(Span(value, "strong"), Span(error, "dim"), f" {one_line(score.metric, 22)}")
+    first = apart(named, (verdict(score),), width)
     final = "final · " if score == summary.final_score else ""
     baseline = f"baseline {figure(score.baseline)}" if score.baseline is not None else ""
     better = "lower is better" if score.direction == "minimize" else ""
-    named = f"{final}{'held-out test' if score.split == 'test' else 'dev split'} · {score.scale}"
-    rows = [first, apart(row(Span(named, "dim")), row(Span(baseline, "dim")), width)]
+    where = f"{final}{'held-out test' if score.split == 'test' else 'dev split'} · {score.scale}"
+    rows = [first, apart(row(Span(where, "dim")), row(Span(baseline, "dim")), width)]
     faults = [f"{violation.rule}: {violation.evidence}" for violation in score.violations]
     faults += [score.error] if score.error else []
     rows += [cut_row(row(Span(f"× {one_line(fault)}", "bad")), width) for fault in faults[:3]]

@@ -84,11 +84,12 @@ def padded(text: str, width: int) -> str:
 
 def apart(left: Row, right: Row, width: int) -> Row:
     """Two rows on one line, the right one at the right edge; the left one is cut where both do not fit."""
+    least = 1 if right else 0
     gap = width - width_of(left) - width_of(right)
-    if gap < 1:
-        left = cut_row(left, max(0, width - width_of(right) - 1))
+    if gap < least:
+        left = cut_row(left, max(0, width - width_of(right) - least))
         gap = max(0, width - width_of(left) - width_of(right))
-    return (*left, Span(" " * gap), *right)
+    return (*left, Span(" " * gap), *right) if gap else (*left, *right)
 
 
 def wrapped(text: str, width: int) -> list[str]:

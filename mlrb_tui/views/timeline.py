@@ -49,6 +49,14 @@ def legend(stop: str, width: int, *, steering: bool) -> Row:
     return apart(row("     ", *signs), row(Span(keys, "dim")), width)
 
 
+def moment_at(moment: Moment, column: int, width: int) -> float | None:
+    """The time that a column of the axis stands for."""
+    room = width - 5 - sum(cells(span.text) for span in _end(moment))
+    if room < 8 or not 5 <= column < 5 + room:
+        return None
+    return moment.first_at + (column - 5) / (room - 1) * (moment.last_at - moment.first_at)
+
+
 def _clock(moment: Moment) -> str:
     here = words.clock(moment.at - moment.first_at)
     return here if moment.at_end else f"{here} / {words.clock(moment.last_at - moment.first_at)}"

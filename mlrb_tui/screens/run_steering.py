@@ -1,0 +1,120 @@
+"""The keys of a run's screen that ask something of the run."""
+
+import asyncio
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from agent.record.home import RunFolder
+from agent.record.inbox import ChangeLimits, Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
+from agent.record.text import one_line
+from agent.record.values import Limits, PauseStrength
+from mlrb_tui.control.amounts import changed_limits
+from mlrb_tui.control.steer import send
+from mlrb_tui.views import words
+from tasks.errors import MlrbError
+
+KILL_DETAIL = (
+    "Its agent, its commands and its sandbox end, and each is looked for until it is gone.\n"
+    "What was recorded stays. To stop it for a while, pause it instead."
+)
+
+
+class RunSteering(Screen[None]):
+    """Requests to one run; each is said at once, and its answer comes back as an event."""
+
+    STEERING_BINDINGS: ClassVar[tuple[BindingType, ...]] = (
+        Binding("p", "pause('step')", "pause", id="run.pause", tooltip="stop before the next model call"),
+        Binding("P", "pause('now')", "freeze", id="run.freeze", tooltip="stop at once, in mid-command too"),
+        Binding("r", "resume", "resume", id="run.resume", tooltip="go on after a pause"),
+        Binding("i", "inject", "inject", id="run.inject", tooltip="say something to the agent"),
+        Binding("x", "interrupt", "interrupt", id="run.interrupt", tooltip="end the running command"),
+        Binding("s", "score", "score now", id="run.score", tooltip="grade what is there, without stopping it"),
+        Binding("l", "limits", "limits", id="run.limits", tooltip="give it more, or less, of what it may use"),
+        Binding("k", "kill", "kill", id="run.kill", tooltip="end the run, with proof that nothing is left"),
+    )
+
+    @property
+    def steered(self) -> RunFolder | None:
+        """The run that keys act on; None, said to the person, where there is none to act on."""
+        raise NotImplementedError
+
+    @property
+    def limits(self) -> Limits:
+        """The limits that hold now."""
+        raise NotImplementedError
+
+    def say(self, text: str) -> None:
+        """Show a word to the person."""
+        raise NotImplementedError
+
+    def action_pause(self, strength: PauseStrength) -> None:
+        """Stop before the next model call, or at once."""
+        self.ask(Pause(strength=strength), "freeze" if strength == "now" else "pause")
+
+    def action_resume(self) -> None:
+        """Let it go on."""
+        self.ask(Resume(), "resume")
+
+    def action_interrupt(self) -> None:
+        """End the running command."""
+        self.ask(Interrupt(), "interrupt")
+
+    def action_score(self) -> None:
+        """Grade a snapshot."""
+        self.ask(ScoreNow(), "score now")
+
+    def action_inject(self) -> None:
+        """Ask for a message and send it."""
+        if self.steered is None:
+            return
+        from mlrb_tui.widgets.dialogs import TextPrompt
+
+        def send_it(text: str | None) -> None:
+            if text is not None:
+                self.ask(Inject(text=text), "message")
+
+        hint = "It goes out with the very next model request, and the record keeps it."
+        self.app.push_screen(TextPrompt(f"Say to {self.steered.run}", hint), send_it)
+
+    def action_limits(self) -> None:
+        """Ask for new limits and send them."""
+        if self.steered is None:
+            return
+        from mlrb_tui.widgets.dialogs import TextPrompt
+
+        def send_it(text: str | None) -> None:
+            if text is not None:
+                changed = changed_limits(self.limits, text.split())
+                self.ask(ChangeLimits(limits=changed), "limits")
+
+        hint = f"Now: {words.limits(self.limits)}\nWrite time=+30m steps=+10 cost=5 tokens=2M; none takes a limit away."
+        prompt = TextPrompt("Limits", hint, check=lambda text: changed_limits(self.limits, text.split()))
+        self.app.push_screen(prompt, send_it)
+
+    def action_kill(self) -> None:
+        """Ask whether it is meant, and end the run."""
+        if self.steered is None:
+            return
+        from mlrb_tui.widgets.dialogs import Confirm
+
+        def kill(sure: bool | None) -> None:
+            if sure:
+                self.ask(Kill(), "kill")
+
+        self.app.push_screen(Confirm(f"Kill {self.steered.run}?", KILL_DETAIL, danger=True), kill)
+
+    def ask(self, request: Request, word: str) -> None:
+        """Send a request; what comes of it is told by events."""
+        folder = self.steered
+        if folder is not None:
+            self.run_worker(self._send(folder, request, word), group="steer")
+
+    async def _send(self, folder: RunFolder, request: Request, word: str) -> None:
+        try:
+            await asyncio.to_thread(send, folder, request, origin="app")
+        except MlrbError as error:
+            self.say(one_line(" · ".join(part for part in (error.message, error.hint) if part)))
+        else:
+            self.say(f"{word}: asked, the runner has not read it yet")

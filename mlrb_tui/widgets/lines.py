@@ -1,0 +1,153 @@
+"""A widget that shows rows and repaints only what changed: over SSH each cell costs bytes."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from mlrb_tui.views.rows import Row
+
+_TONES = (
+    "dim", "faint", "strong", "key", "title", "frame", "thought", "faint-label", "command", "edit", "output", "ok",
+    "bad", "warn", "person", "pause", "score", "running", "added", "removed", "bar", "spark", "found", "cursor",
+    "cursor-live", "cursor-past", "state-ok", "state-bad", "state-warn", "state-pause",
+)  # fmt: skip
+
+
+class Lines(Widget):
+    """Rows, painted as they change."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{tone}" for tone in _TONES}
+    DEFAULT_CSS = """
+    Lines {
+        .lines--dim { color: $text-muted; }
+        .lines--faint { color: $border; }
+        .lines--frame { color: $border; }
+        .lines--title { color: $text-muted; }
+        .lines--strong { text-style: bold; }
+        .lines--key { text-style: bold; }
+        .lines--thought { color: $accent; }
+        .lines--faint-label { color: $text-muted; }
+        .lines--command { color: $warning; }
+        .lines--edit { color: $primary; }
+        .lines--output { color: $foreground 80%; }
+        .lines--ok { color: $success; }
+        .lines--bad { color: $error; }
+        .lines--warn { color: $warning; }
+        .lines--person { color: $warning; text-style: bold; }
+        .lines--pause { color: $primary; }
+        .lines--score { color: $warning; }
+        .lines--running { color: $text-muted; }
+        .lines--added { color: $success; }
+        .lines--removed { color: $error; }
+        .lines--bar { color: $primary; }
+        .lines--spark { color: $accent; }
+        .lines--found { text-style: reverse; }
+        .lines--cursor { color: $primary; text-style: bold; }
+        .lines--cursor-live { color: $success; text-style: bold; }
+        .lines--cursor-past { color: $warning; text-style: bold; }
+        .lines--state-ok { color: $success; text-style: bold; }
+        .lines--state-bad { color: $error; text-style: bold; }
+        .lines--state-warn { color: $warning; text-style: bold; }
+        .lines--state-pause { color: $primary; text-style: bold; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._shown: list[Row] = []
+        self._styles_by_tone: dict[str, Style] = {}
+        self.painted_cells = 0
+        """How many cells were repainted so far."""
+
+    @property
+    def shown(self) -> Sequence[Row]:
+        """The rows as they are on the screen."""
+        return self._shown
+
+    def show(self, rows: Sequence[Row]) -> int:
+        """Show these rows; returns how many cells that repaints."""
+        before, self._shown = self._shown, list(rows)
+        width = self.size.width
+        regions = [
+            Region(start, y, stop - start, 1)
+            for y in range(max(len(before), len(rows)))
+            for start, stop in [changed_columns(_at(before, y), _at(rows, y), width)]
+            if stop > start
+        ]
+        if regions:
+            self.refresh(*regions)
+        cells = sum(region.width for region in regions)
+        self.painted_cells += cells
+        return cells
+
+    def notify_style_update(self) -> None:
+        """A theme came or went: no style that was looked up before holds."""
+        self._styles_by_tone.clear()
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        """One row as a strip of exactly this widget's width."""
+        base = self.rich_style
+        segments = [Segment(text, self._style(tone) if tone else base) for text, tone in _at(self._shown, y) if text]
+        return Strip(segments).adjust_cell_length(self.size.width, base)
+
+    def _style(self, tone: str) -> Style:
+        style = self._styles_by_tone.get(tone)
+        if style is None:
+            style = self.get_component_rich_style(f"lines--{tone}")
+            self._styles_by_tone[tone] = style
+        return style
+
+
+def changed_columns(before: Row, after: Row, width: int) -> tuple[int, int]:
+    """From which column to which two rows differ, at most `width`; (0, 0) where they do not."""
+    if before == after:
+        return 0, 0
+    start = _common(before, after)
+    stop = max(_width(before), _width(after)) if _width(before) != _width(after) else _last(before, after)
+    return min(start, width), min(stop, width)
+
+
+def _common(before: Row, after: Row) -> int:
+    """How many columns of two rows are the same from the left."""
+    column = 0
+    for old, new in zip(before, after, strict=False):
+        if old == new:
+            column += cell_len(old.text)
+            continue
+        if old.tone == new.tone:
+            same = _same_start(old.text, new.text)
+            column += cell_len(old.text[:same])
+        break
+    return column
+
+
+def _last(before: Row, after: Row) -> int:
+    """The column behind the last difference of two rows of one width."""
+    column = _width(after)
+    for old, new in zip(reversed(before), reversed(after), strict=False):
+        if old != new:
+            break
+        column -= cell_len(new.text)
+    return column
+
+
+def _same_start(one: str, other: str) -> int:
+    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return index
+    return min(len(one), len(other))
+
+
+def _width(row: Row) -> int:
+    return sum(cell_len(span.text) for span in row)
+
+
+def _at(rows: Sequence[Row], y: int) -> Row:
+    return rows[y] if 0 <= y < len(rows) else ()
