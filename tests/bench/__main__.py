@@ -11,6 +11,8 @@ from tests.bench.figures import Bench, Figure
 
 BENCHES = {
     "ls_1000_runs": "listing:ls_1000_runs",
+    "docker_no_op": "commands:docker_no_op",
+    "twenty_runs": "fleets:twenty_runs",
 }
 
 
