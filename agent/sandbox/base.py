@@ -22,6 +22,8 @@ class SandboxLimits:
     shm_bytes: int = 256 * 1024**2
     output_bytes: int = 256 * 1024**2
     """Of one command's output, kept on disk inside the sandbox; what follows is counted and not kept."""
+    copy_bytes: int = 32 * 1024**3
+    """Of all files that one `copy_out` brings here."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class SandboxPlan:
     folder: Path
     """On this machine: where a local sandbox puts its work folder, and where spools and sockets may lie."""
     image: str = ""
+    """Empty for the default image, `agent.sandbox.engine.DEFAULT_IMAGE`."""
     network: bool = False
     limits: SandboxLimits = SandboxLimits()
     environment: tuple[tuple[str, str], ...] = ()
@@ -125,6 +128,7 @@ class Sandbox(Protocol):
         """Copy files and folders (relative to the work folder's root; glob patterns allowed) to this machine.
 
         Symbolic links are not followed out of the work folder. Returns the relative paths of the files copied.
+        Raises `ValueError` where they are larger than the plan's `copy_bytes`, before any is copied.
         """
         ...
 

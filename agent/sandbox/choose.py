@@ -2,7 +2,7 @@
 
 from agent.errors import SandboxUnavailable
 from agent.sandbox.base import Sandbox, SandboxPlan
-from agent.sandbox.engine import docker_answers, image_is_there
+from agent.sandbox.engine import DEFAULT_IMAGE, docker_answers, image_is_there
 
 __all__ = ["choose", "docker_answers", "kind_without_wish"]
 
@@ -35,6 +35,7 @@ def kind_without_wish(image: str) -> tuple[str, str]:
     """The kind taken where none was asked for, and the warning that goes with it (empty for docker)."""
     if not docker_answers():
         return "local", "no Docker daemon answers, so commands run here without isolation (--sandbox local)"
+    image = image or DEFAULT_IMAGE
     if not image_is_there(image):
         return "local", (
             f"there is no image {image!r} yet, so commands run here without isolation; `mlrb image build` makes it"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agent.errors import SandboxLost, SandboxUnavailable
 from agent.record.values import Proof
 from agent.sandbox.base import SandboxPlan, StartedSandbox
-from agent.sandbox.engine import daemon_socket, open_client
+from agent.sandbox.engine import DEFAULT_IMAGE, daemon_socket, open_client
 from agent.sandbox.environment import container_environment
 from agent.sandbox.guested import GuestedSandbox
 from agent.sandbox.link import Cut
@@ -35,6 +35,7 @@ class DockerSandbox(GuestedSandbox):
     def __init__(self, plan: SandboxPlan, host: Path | None = None) -> None:
         super().__init__(plan)
         self._daemon = host or daemon_socket()
+        self._image = plan.image or DEFAULT_IMAGE
         self._name = f"mlrb-{plan.run}"
         self._client: DockerClient | None = None
         self._processes = 0
@@ -62,7 +63,7 @@ class DockerSandbox(GuestedSandbox):
             sandbox="docker",
             name=self._name,
             workdir=WORKDIR,
-            image=self.plan.image,
+            image=self._image,
             running=running,
             last=last,
         )
@@ -87,13 +88,13 @@ class DockerSandbox(GuestedSandbox):
         from docker.errors import APIError, ImageNotFound
 
         try:
-            container = client.containers.create(self.plan.image, **self._options())
+            container = client.containers.create(self._image, **self._options())
             with packed(self.plan) as archive:
                 container.put_archive("/", archive)
             container.start()
         except ImageNotFound as error:
             raise SandboxUnavailable(
-                f"there is no image {self.plan.image!r}", hint="`mlrb image build` makes the default one"
+                f"there is no image {self._image!r}", hint="`mlrb image build` makes the default one"
             ) from error
         except APIError as error:
             raise SandboxUnavailable(

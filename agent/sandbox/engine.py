@@ -12,6 +12,7 @@ from agent.errors import SandboxUnavailable
 if TYPE_CHECKING:
     from docker import DockerClient
 
+DEFAULT_IMAGE = "mlrb:latest"
 DEFAULT_SOCKET = Path("/var/run/docker.sock")
 REQUEST_TIMEOUT_S = 60
 

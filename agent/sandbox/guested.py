@@ -129,14 +129,23 @@ class GuestedSandbox(ABC):
 
     async def copy_out(self, paths: Sequence[str], destination: Path) -> list[str]:
         """Copy files out of the work folder; see `Sandbox.copy_out`."""
+        found = await self.files(paths)
+        total, most = sum(size for _, size, _ in found), self.plan.limits.copy_bytes
+        if total > most:
+            raise ValueError(f"the files to copy have {total:,} bytes, {most:,} are allowed")
         copied = []
-        for name, size, _ in await self.files(paths):
+        for name, size, _ in found:
             relative = PurePosixPath(name)
             if relative.is_absolute() or ".." in relative.parts or "\0" in name:
                 continue
             target = destination / relative
             target.parent.mkdir(parents=True, exist_ok=True)
-            await self._copy(name, size, target)
+            try:
+                await self._copy(name, size, target)
+            except (FileNotFoundError, PermissionError):
+                # It went away or became a link that leads out while others were copied.
+                target.unlink()
+                continue
             copied.append(name)
         return copied
 

@@ -1,6 +1,7 @@
 """Build the image that agents' commands run in: `python -m agent.sandbox.image` or `mlrb image build`."""
 
 import argparse
+import hashlib
 import io
 import os
 import re
@@ -12,9 +13,10 @@ from typing import IO, Any
 
 from agent.errors import SandboxUnavailable
 from agent.record.text import printable
+from agent.sandbox.engine import DEFAULT_IMAGE, client
 
-DEFAULT_TAG = "mlrb:latest"
 DEFAULT_BASE = "debian:bookworm-slim"
+RECIPE_LABEL = "mlrb.recipe"
 RECIPE = Path(__file__).parent / "recipe" / "Dockerfile"
 
 PROFILES: Mapping[str, tuple[str, ...]] = {
@@ -43,7 +45,7 @@ OnLine = Callable[[str], None]
 
 def build_image(
     base: str = DEFAULT_BASE,
-    tag: str = DEFAULT_TAG,
+    tag: str = DEFAULT_IMAGE,
     packages: Sequence[str] = PROFILES["eval"],
     on_line: OnLine = print,
 ) -> str:
@@ -52,8 +54,6 @@ def build_image(
     The build uses this machine's network, certificates and, where `PIP_FIND_LINKS` names folders, the wheels in
     them that are among `packages`, so that it works behind a proxy and with a local wheel of torch.
     """
-    from agent.sandbox.engine import client
-
     with tempfile.TemporaryFile() as context:
         _write_context(context, packages, os.environ)
         context.seek(0)
@@ -62,6 +62,7 @@ def build_image(
                 fileobj=context,
                 custom_context=True,
                 tag=tag,
+                labels={RECIPE_LABEL: recipe_id(base, packages)},
                 buildargs=_build_arguments(base, packages, os.environ),
                 network_mode="host",
                 rm=True,
@@ -71,6 +72,24 @@ def build_image(
             for line in lines:
                 _report(line, on_line)
             return str(docker.images.get(tag).id)
+
+
+def recipe_id(base: str, packages: Sequence[str]) -> str:
+    """What an image is made of, in a few letters: another recipe, base or list of packages has another."""
+    made_of = (RECIPE.read_text(), base, *packages)
+    return hashlib.sha256("\0".join(made_of).encode()).hexdigest()[:16]
+
+
+def is_current(base: str, tag: str, packages: Sequence[str]) -> bool:
+    """Whether the image is there and was built from just this; raises `SandboxUnavailable` without a daemon."""
+    from docker.errors import ImageNotFound
+
+    with client() as docker:
+        try:
+            labels = docker.images.get(tag).labels
+        except ImageNotFound:
+            return False
+        return labels.get(RECIPE_LABEL) == recipe_id(base, packages)
 
 
 def _report(line: Mapping[str, Any], on_line: OnLine) -> None:
@@ -130,10 +149,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Build the image as asked for on the command line."""
     parser = argparse.ArgumentParser(prog="python -m agent.sandbox.image", description=__doc__)
     parser.add_argument("--base", default=DEFAULT_BASE)
-    parser.add_argument("--tag", default=DEFAULT_TAG)
+    parser.add_argument("--tag", default=DEFAULT_IMAGE)
     parser.add_argument("--profile", choices=sorted(PROFILES), default="eval")
+    parser.add_argument("--if-needed", action="store_true", help="only where it is not there, or made otherwise")
     wish = parser.parse_args(arguments)
-    build_image(wish.base, wish.tag, PROFILES[wish.profile], lambda line: print(line, flush=True))
+    packages = PROFILES[wish.profile]
+    if not (wish.if_needed and is_current(wish.base, wish.tag, packages)):
+        build_image(wish.base, wish.tag, packages, lambda line: print(line, flush=True))
 
 
 if __name__ == "__main__":

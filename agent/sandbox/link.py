@@ -72,6 +72,13 @@ class Link:
         secret = secrets.token_bytes(16)
         self._stream = stream
         self._reading = asyncio.create_task(self._read(stream, FrameReader(secret)))
+        try:
+            return await self._greet(stream, secret)
+        except BaseException:
+            self._drop()
+            raise
+
+    async def _greet(self, stream: Stream, secret: bytes) -> Header:
         # The line end closes what an earlier host may have left half written.
         await stream.write(b"\n" + request_line({"op": "attach", "secret": pack(secret)}))
         return (await self._ask({"op": "state"}))[0]

@@ -103,6 +103,10 @@ class Command:
 
     def _signal(self, number: signal.Signals) -> None:
         own = self._own()
+        if number == signal.SIGKILL:
+            # What stands can't fork, so that one more look finds all.
+            send(own, signal.SIGSTOP)
+            own = self._own()
         send(own, number)
         if number == signal.SIGTERM:
             # A stopped process takes a TERM only when it goes on.

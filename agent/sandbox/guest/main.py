@@ -10,7 +10,8 @@ import signal
 import socket
 from collections.abc import Sequence
 
-from .daemon import Daemon, Setting
+from .commands import Setting
+from .daemon import Daemon
 
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36

@@ -1,0 +1,212 @@
+"""The guest's commands: one at a time, each with its waiting shell, its spool and its way to the host."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from .channel import Channel
+from .command import Command
+from .processes import Process, descendants, send, table
+from .shell import Memory, Shell
+from .spool import Spool
+from .wire import Header
+
+_OUTPUT_BYTES = 64 * 1024
+_CLEARING_ROUNDS = 5
+_TOLD = -1
+"""In place of an offset: the host has had all that it wants of a command."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the guest is started with."""
+
+    workdir: str
+    spool_folder: str
+    spool_bytes: int
+    own_group: bool
+    environment: Mapping[str, str]
+
+
+class Commands:
+    """Starts commands, reads what they write, sees them end."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        watch: Callable[[int, object], None],
+        unwatch: Callable[[int], None],
+    ) -> None:
+        self._setting = setting
+        self._watch = watch
+        self._unwatch = unwatch
+        self._memory = Memory(setting.workdir)
+        self._spare: Shell | None = Shell(self._memory, setting.environment)
+        self._current: Command | None = None
+        self._quiet: dict[Command, float] = {}
+        self._left: list[Process] = []
+        self._childless = False
+
+    @property
+    def workdir(self) -> str:
+        """Where the next command starts."""
+        return self._memory.workdir
+
+    @property
+    def wait_s(self) -> float | None:
+        """How long the loop may sleep."""
+        now = time.monotonic()
+        waits = [until - now for until in self._quiet.values()]
+        if self._current is not None and self._current.result is None:
+            waits.append(self._current.next_tick_s)
+        return max(0.0, min(waits)) if waits else None
+
+    def state(self) -> Header:
+        """What runs, what ran last, and where."""
+        command = self._current
+        return {
+            "running": command.name if command is not None and command.result is None else "",
+            "last": command.name if command is not None else "",
+            "workdir": self._memory.workdir,
+        }
+
+    def start(self, request: Header) -> None:
+        """Run a command; one that was asked for twice, as after a cut, does not run twice."""
+        name, text, timeout_s = str(request["command"]), str(request["text"]), request["timeout_s"]
+        if not isinstance(timeout_s, (int, float)):
+            raise TypeError("timeout_s is no number")
+        if self.follow(request):
+            return
+        if self._current is not None:
+            if self._current.result is None:
+                raise BlockingIOError(f"{self._current.name} still runs")
+            self._current.spool.close()
+        shell = self._take_shell()
+        spool = Spool(self._setting.spool_folder, self._setting.spool_bytes)
+        before = {process.key for process in self._left}
+        self._current = Command(name, shell, self._memory, spool, timeout_s, before)
+        self._watch(shell.output, self._current)
+        self._current.start(text.replace("\0", "\\0"))
+
+    def _take_shell(self) -> Shell:
+        """The waiting shell; where none could be started beside what earlier commands left, that is ended first."""
+        if self._spare is None:
+            for _ in range(_CLEARING_ROUNDS):
+                send(descendants(os.getpid(), table()), signal.SIGSTOP)
+                send(descendants(os.getpid(), table()), signal.SIGKILL)
+                self._reap()
+            self._spare = Shell(self._memory, self._setting.environment)
+        shell, self._spare = self._spare, None
+        return shell
+
+    def _prepare_shell(self) -> None:
+        try:
+            self._spare = Shell(self._memory, self._setting.environment)
+        except OSError:
+            # No process may be started now, or no memory is left: asked for again with the next command.
+            self._spare = None
+
+    def follow(self, request: Header) -> bool:
+        """Send the host the output of a command from an offset on; False where it is not the last one."""
+        if self._current is None or self._current.name != request["command"]:
+            return False
+        offset = request.get("at", 0)
+        if not isinstance(offset, int) or offset < 0:
+            raise ValueError("at is no offset")
+        self._current.streamed_bytes = min(offset, self._current.spool.kept_bytes)
+        return True
+
+    def forget_host(self) -> None:
+        """A new host has come: it says itself from where on it wants the output."""
+        if self._current is not None:
+            self._current.streamed_bytes = _TOLD
+
+    def interrupt(self) -> bool:
+        """Begin to end the running command; False where none runs."""
+        if self._current is None or self._current.result is not None:
+            return False
+        self._current.end("interrupted")
+        return True
+
+    def pump(self, command: Command) -> None:
+        """Take what a command has written; a slow writer is left alone for a moment."""
+        descriptor = command.output
+        if descriptor is None:
+            return
+        quiet_s = command.pump()
+        if command.output is None:
+            self._unwatch(descriptor)
+        elif quiet_s:
+            self._unwatch(descriptor)
+            self._quiet[command] = time.monotonic() + quiet_s
+
+    def go_on(self, channel: Channel | None) -> None:
+        """All that is due after something happened: ends taken in, clocks looked at, output sent."""
+        self._reap()
+        self._wake_quiet()
+        self._look(channel)
+        self._stream(channel)
+
+    def _wake_quiet(self) -> None:
+        now = time.monotonic()
+        for command in [command for command, until in self._quiet.items() if until <= now]:
+            del self._quiet[command]
+            if command.output is not None:
+                self._watch(command.output, command)
+
+    def _reap(self) -> None:
+        """Take in every process that has ended: the commands' own, and orphans that became the guest's."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                self._childless = True
+                return
+            self._childless = False
+            if pid == 0:
+                return
+            if self._current is not None and pid == self._current.pid:
+                code = os.waitstatus_to_exitcode(status)
+                self._memory = self._current.exited(code if code >= 0 else 128 - code)
+            elif self._spare is not None and pid == self._spare.pid:
+                self._spare.discard()
+                self._prepare_shell()
+
+    def _look(self, channel: Channel | None) -> None:
+        command = self._current
+        if command is None or command.result is not None:
+            return
+        descriptor = command.output
+        command.tick(self._childless)
+        if command.output is None and descriptor is not None:
+            self._unwatch(descriptor)
+            self._quiet.pop(command, None)
+        if command.result is None:
+            return
+        command.result["workdir"] = self._memory.workdir
+        self._left = command.left
+        # The host hears of the end before the time that the next shell takes to start.
+        self._stream(channel)
+        if channel is not None:
+            channel.flush()
+        self._prepare_shell()
+
+    def _stream(self, channel: Channel | None) -> None:
+        """Send the host what it has not had of the command's output, and then how it ended."""
+        command = self._current
+        if command is None or channel is None or channel.closed or command.streamed_bytes == _TOLD:
+            return
+        while channel.has_room:
+            data = command.spool.read(command.streamed_bytes, _OUTPUT_BYTES)
+            if not data:
+                break
+            header: Header = {"event": "output", "command": command.name, "at": command.streamed_bytes}
+            channel.send(header, data)
+            command.streamed_bytes += len(data)
+        if command.result is not None and command.streamed_bytes >= command.spool.kept_bytes:
+            channel.send({"event": "ended", "command": command.name, **command.result})
+            command.streamed_bytes = _TOLD
