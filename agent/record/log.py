@@ -251,7 +251,7 @@ def _encodable(body: ev.AnyBody) -> ev.AnyBody:
 def _storable(body: ev.AnyBody) -> ev.AnyBody:
     """The body with every string in it made valid Unicode."""
     if isinstance(body, ev.Unknown):
-        return body
+        return msgspec.structs.replace(body, kind=storable(body.kind))
     cleaned: ev.Known = msgspec.convert(_storable_value(msgspec.to_builtins(body)), ev.Known)
     return cleaned
 
@@ -259,7 +259,7 @@ def _storable(body: ev.AnyBody) -> ev.AnyBody:
 def _storable_value(value: object) -> object:
     if isinstance(value, str):
         return storable(value)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_storable_value(item) for item in value]
     if isinstance(value, dict):
         return {_storable_value(key): _storable_value(item) for key, item in value.items()}
