@@ -38,8 +38,8 @@ class RunScreen(RunMoving, RunSteering):
 
     CSS_PATH = "run.tcss"
     AUTO_FOCUS = "#run-transcript"
-    HORIZONTAL_BREAKPOINTS = list(_WIDTHS)
-    VERTICAL_BREAKPOINTS = list(_HEIGHTS)
+    HORIZONTAL_BREAKPOINTS = list(_WIDTHS)  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = list(_HEIGHTS)  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         *RunSteering.STEERING_BINDINGS,
         *RunMoving.MOVING_BINDINGS,

@@ -1,0 +1,1 @@
+"""Folds: events in, plain values out. Nothing here knows Textual."""
