@@ -11,10 +11,11 @@ from mlrb_tui.control.settings import Settings, read_settings
 
 def build_image(options: argparse.Namespace) -> int:
     """`mlrb image build`: the image of the docker sandbox."""
-    from agent.sandbox.image import DEFAULT_BASE, DEFAULT_TAG, PROFILES
+    from agent.sandbox.engine import DEFAULT_IMAGE
+    from agent.sandbox.image import DEFAULT_BASE, PROFILES
     from agent.sandbox.image import build_image as build
 
-    tag = options.tag or DEFAULT_TAG
+    tag = options.tag or DEFAULT_IMAGE
     build(base=options.base or DEFAULT_BASE, tag=tag, packages=PROFILES[options.profile], on_line=say)
     print(tag)
     return 0

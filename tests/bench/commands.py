@@ -11,7 +11,7 @@ from statistics import median
 from agent.sandbox.base import SandboxPlan
 from agent.sandbox.choose import docker_answers
 from agent.sandbox.docker import DockerSandbox
-from agent.sandbox.image import DEFAULT_TAG
+from agent.sandbox.engine import DEFAULT_IMAGE
 from tests.bench.figures import Bar, Figure, figure
 
 REPEAT = 40
@@ -38,7 +38,7 @@ async def _measured() -> tuple[float, float]:
     with tempfile.TemporaryDirectory(prefix="mlrb-bench-") as path:
         workspace = Path(path) / "workspace"
         workspace.mkdir()
-        plan = SandboxPlan(run="bench-no-op", workspace=workspace, folder=Path(path), image=DEFAULT_TAG)
+        plan = SandboxPlan(run="bench-no-op", workspace=workspace, folder=Path(path), image=DEFAULT_IMAGE)
         sandbox = DockerSandbox(plan)
         started = await sandbox.start()
         try:
