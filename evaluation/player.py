@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 NOBODY = 65534
+SHORT = {b"null": None, b"0": 0, b"1": 1}
+"""What nearly every request is."""
 
 
 def shut_in(cpu_s: int, memory_bytes: int) -> None:
@@ -69,10 +71,13 @@ def play(strategy: Callable[[Any], Any], requests: Iterator[bytes], descriptor: 
     history: tuple[Any, ...] = ()
     own: Any = None
     for line in requests:
-        theirs = json.loads(line)
+        theirs = SHORT[line] if line in SHORT else json.loads(line)
         history = () if theirs is None else (*history, (frozen(own), frozen(theirs)))
         own = plain(strategy(history))
-        answer(descriptor, own)
+        if own == 0 or own == 1:
+            os.write(descriptor, b"1\n" if own else b"0\n")
+        else:
+            answer(descriptor, own)
 
 
 def one_line(error: BaseException) -> str:
