@@ -48,8 +48,6 @@ class Command:
         self.spool = spool
         self.output: int | None = shell.output
         self.result: dict[str, object] | None = None
-        self.left: list[Process] = []
-        """What still runs after its end."""
         self.streamed_bytes = 0
         """How far the host has been sent its output."""
         self._shell = shell
@@ -152,7 +150,6 @@ class Command:
 
     def _finish(self, left: list[Process]) -> None:
         self._drain()
-        self.left = left
         reason = self._ending.reason if self._ending is not None else ""
         self.result = {
             "exit_code": None if reason else self._exit_code,

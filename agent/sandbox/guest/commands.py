@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .channel import Channel
 from .command import Command
-from .processes import Process, descendants, send, table
+from .processes import descendants, send, table
 from .shell import Memory, Shell
 from .spool import Spool
 from .wire import Header
@@ -48,7 +48,7 @@ class Commands:
         self._spare: Shell | None = Shell(self._memory, setting.environment)
         self._current: Command | None = None
         self._quiet: dict[Command, float] = {}
-        self._left: list[Process] = []
+        self._before: set[tuple[int, int]] = set()
         self._childless = False
 
     @property
@@ -87,8 +87,7 @@ class Commands:
             self._current.spool.close()
         shell = self._take_shell()
         spool = Spool(self._setting.spool_folder, self._setting.spool_bytes)
-        before = {process.key for process in self._left}
-        self._current = Command(name, shell, self._memory, spool, timeout_s, before)
+        self._current = Command(name, shell, self._memory, spool, timeout_s, self._before)
         self._watch(shell.output, self._current)
         self._current.start(text.replace("\0", "\\0"))
 
@@ -188,7 +187,9 @@ class Commands:
         if command.result is None:
             return
         command.result["workdir"] = self._memory.workdir
-        self._left = command.left
+        self._before = set()
+        if not self._childless:
+            self._before = {process.key for process in descendants(os.getpid(), table())}
         # The host hears of the end before the time that the next shell takes to start.
         self._stream(channel)
         if channel is not None:
