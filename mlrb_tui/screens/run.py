@@ -8,13 +8,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.events import Key
 from textual.widgets import Input
 
 from agent.record.home import RunFolder
 from agent.record.values import Limits
 from mlrb_tui.control.recording import Recording
 from mlrb_tui.screens.run_moving import RunMoving
-from mlrb_tui.screens.run_steering import RunSteering
+from mlrb_tui.screens.run_steering import STEERING, STEERING_KEYS, RunSteering
 from mlrb_tui.views import search
 from mlrb_tui.views.panels import Shown
 from mlrb_tui.views.run import RunView
@@ -64,6 +65,8 @@ class RunScreen(RunMoving, RunSteering):
         self._ticked = time.monotonic()
         self._next_frame = 0.0
         self._needle = ""
+        self._new = False
+        """There is something that is not painted yet."""
 
     def compose(self) -> ComposeResult:
         yield RunHeader(id="run-header")
@@ -98,14 +101,17 @@ class RunScreen(RunMoving, RunSteering):
         second = int(time.time())
         new_second, self._second = second != self._second, second
         if new_second:
-            self._live = self.recording.live
+            self._look_whether_live()
         self._new = (self.view.poll() > 0 or self.view.play_on(passed)) | self._new
         if now >= self._next_frame and self._new:
             self._paint_new(panels=new_second or self.view.player.playing)
         elif new_second and (self._live or self._said[0]):
             self._paint_new(panels=True)
 
-    _new = False
+    def _look_whether_live(self) -> None:
+        if self._live != (live := self.recording.live):
+            self._live = live
+            self.refresh_bindings()
 
     def _paint_new(self, *, panels: bool) -> None:
         self._new = False
@@ -153,6 +159,15 @@ class RunScreen(RunMoving, RunSteering):
         if not self.view.at_end:
             return f"replay ×{player.speed}", "cursor-past"
         return ("LIVE", "cursor-live") if self._live else ("end", "dim")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that steer are there only where there is a run to steer."""
+        return self._live or action not in STEERING
+
+    def on_key(self, event: Key) -> None:
+        """A steering key that does nothing here is told why."""
+        if not self._live and event.key in STEERING_KEYS and self.steered is None:
+            event.stop()
 
     # ── what steering needs ──────────────────────────────────────────────────────────────────────────────
 

@@ -16,13 +16,13 @@ class RunMoving(Screen[None]):
 
     MOVING_BINDINGS: ClassVar[tuple[BindingType, ...]] = (
         Binding("left", "step(False)", "step back", id="run.step_back", show=False),
-        Binding("right", "step(True)", "step on", id="run.step_on", show=False),
+        Binding("right", "step(True)", "step on", id="run.step_on"),
         Binding("comma", "jump(False)", "mark before", id="run.mark_back", show=False, key_display=","),
-        Binding("full_stop", "jump(True)", "next mark", id="run.mark_on", show=False, key_display="."),
+        Binding("full_stop", "jump(True)", "next mark", id="run.mark_on", key_display="."),
         Binding("semicolon", "stops", "which marks", id="run.marks", show=False, key_display=";"),
-        Binding("home", "start", "start", id="run.start", show=False),
+        Binding("home", "start", "start", id="run.start"),
         Binding("end", "end", "end", id="run.end", show=False),
-        Binding("space", "play", "play", id="run.play", show=False),
+        Binding("space", "play", "play", id="run.play", key_display="space"),
         Binding("plus,equals_sign", "speed(1)", "faster", id="run.faster", show=False, key_display="+"),
         Binding("minus", "speed(-1)", "slower", id="run.slower", show=False, key_display="-"),
         Binding("g", "gaps", "skip gaps", id="run.gaps", show=False, tooltip="play long waits in full, or not"),

@@ -21,6 +21,11 @@ KILL_DETAIL = (
 )
 
 
+STEERING = ("pause", "resume", "inject", "interrupt", "score", "limits", "kill")
+"""The actions that ask something of a run."""
+STEERING_KEYS = ("p", "P", "r", "i", "x", "s", "l", "k")
+
+
 class RunSteering(Screen[None]):
     """Requests to one run; each is said at once, and its answer comes back as an event."""
 

@@ -4,6 +4,7 @@ import msgspec
 
 from agent.record import events as ev
 from agent.record.log import EventReader
+from agent.record.text import one_line
 from mlrb_tui.views import words
 from mlrb_tui.views.blocks import AnyBlock, Called
 from mlrb_tui.views.document import Document, Output
@@ -24,7 +25,7 @@ def document_of(reader: EventReader, block: AnyBlock, upto: int) -> Document:
 
 def title_of(block: AnyBlock) -> str:
     """The step and what kind of thing it is."""
-    kind = block.tool if isinstance(block, Called) else type(block).__name__.lower()
+    kind = one_line(block.tool, 30) if isinstance(block, Called) else type(block).__name__.lower()
     return f"step {block.place.step} · {kind}" if block.place.step else kind
 
 

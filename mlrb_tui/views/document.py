@@ -39,6 +39,8 @@ class Document:
     def rows(self, index: int) -> list[Row]:
         """The line as one row, or folded to the width."""
         line, key = self._lines[index], self.key(index)
+        if not line[0] and index == len(self._lines) - 1 and index:
+            return []
         kept = self._cache.get(key)
         if kept is not None and kept[0] is line:
             return kept[1]

@@ -8,8 +8,6 @@ from mlrb_tui.views import words
 from mlrb_tui.views.blocks import Asked
 from mlrb_tui.views.rows import Row, Span, apart, cells, cut_row, row, width_of
 
-_GAP = Span("   ")
-
 
 def rows(summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str) -> list[Row]:
     """Two rows: who and how it stands; what it does and what waits. `said` is the last word to the person."""
@@ -30,32 +28,38 @@ def state(summary: RunSummary, *, lost: bool) -> Span:
 
 
 def _identity(summary: RunSummary, width: int, *, lost: bool) -> Row:
-    run = Span(one_line(summary.run, 12) or "–", "strong")
-    standing: list[Span] = [_GAP, state(summary, lost=lost), _GAP, *_steps(summary)]
-    spent = [Span(words.cost(summary), "strong" if summary.cost_usd else "dim")]
-    if summary.limits.cost_usd is not None:
-        spent.append(Span(f" of ${summary.limits.cost_usd:g}", "dim"))
-    helped = _helped(summary)
-    right = row(*helped, *spent, " ")
-    for parts in (4, 3, 2, 1, 0):
+    """The fullest way to say it that fits; the task outlives the model, the state outlives all."""
+    for parts, full in ((4, True), (3, True), (2, True), (2, False), (1, False), (0, False)):
         names = (summary.task, summary.scale, summary.model, summary.sandbox)[:parts]
         about = " · ".join(one_line(name, 40) for name in names if name)
-        left = row(" ", run, Span(f"  {about}"), *standing)
-        if width_of(left) + width_of(right) < width:
-            return apart(left, right, width)
-    return cut_row(row(" ", run, *standing), width)
+        run = Span(one_line(summary.run, 12 if full else 8) or "–", "strong")
+        gap = Span("   " if full else "  ")
+        standing = (gap, state(summary, lost=lost), gap, *_steps(summary, full=full))
+        line_left = row(" ", run, Span(f"  {about}" if about else ""), *standing)
+        line_right = row(*_helped(summary, full=full), *_spent(summary, full=full), " ")
+        if width_of(line_left) + width_of(line_right) < width:
+            return apart(line_left, line_right, width)
+    return cut_row(line_left, width)
 
 
-def _steps(summary: RunSummary) -> list[Span]:
-    of = f" of {summary.limits.steps}" if summary.limits.steps is not None else ""
-    return [Span("step ", "dim"), Span(str(summary.step), "strong"), Span(of, "dim")]
+def _steps(summary: RunSummary, *, full: bool) -> list[Span]:
+    of = " of " if full else "/"
+    limit = f"{of}{summary.limits.steps}" if summary.limits.steps is not None else ""
+    return [Span("step ", "dim"), Span(str(summary.step), "strong"), Span(limit, "dim")]
 
 
-def _helped(summary: RunSummary) -> list[Span]:
-    if not summary.interventions:
+def _spent(summary: RunSummary, *, full: bool) -> list[Span]:
+    limit = summary.limits.cost_usd
+    of = f" of ${limit:g}" if limit is not None and full else ""
+    return [Span(words.cost(summary), "strong" if summary.cost_usd else "dim"), Span(of, "dim")]
+
+
+def _helped(summary: RunSummary, *, full: bool) -> list[Span]:
+    count = summary.interventions
+    if not count:
         return []
-    times = "once" if summary.interventions == 1 else f"{summary.interventions} times"
-    return [Span(f"◆ helped {times}", "person"), _GAP]
+    said = f"◆ helped {'once' if count == 1 else f'{count} times'}" if full else f"◆{count}"
+    return [Span(said, "person"), Span("   " if full else "  ")]
 
 
 def _doing(summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str) -> Row:

@@ -7,8 +7,8 @@ from agent.record.text import one_line
 from agent.record.values import Gpu, RunSummary, Score
 from mlrb_tui.views import words
 from mlrb_tui.views.charts import bar, curve, spark
-from mlrb_tui.views.rows import EMPTY, Row, Span, apart, cells, cut_row, row
-from mlrb_tui.views.scores import figure, score_spans, verdict
+from mlrb_tui.views.rows import EMPTY, Row, Span, apart, cells, cut_row, row, width_of
+from mlrb_tui.views.scores import figure, verdict
 from mlrb_tui.views.series import Readings
 
 _LEAST_PLOT, _MOST_PLOT = 4, 9
@@ -74,7 +74,7 @@ def _filled(line: Row, width: int) -> Row:
 
 def _left(shown: Shown, width: int) -> Panel | None:
     rows = [_limit(name, part, said, width) for name, part, said in left(shown.summary)]
-    rows.append(cut_row(row(Span(clocks(shown), "dim")), width))
+    rows += [row(Span(line, "dim")) for line in _lines_of(clocks(shown), width)]
     return Panel("left" if len(rows) > 1 else "used", rows)
 
 
@@ -85,7 +85,7 @@ def left(summary: RunSummary) -> list[tuple[str, float, str]]:
         ("time", summary.working_s, limits.time_s, words.clock),
         ("steps", summary.step, limits.steps, lambda value: f"{value:.0f}"),
         ("cost", summary.cost_usd, limits.cost_usd, lambda value: f"${value:.2f}"),
-        ("tokens", summary.usage.total_tokens, limits.tokens, words.number),
+        ("tokens", summary.usage.total_tokens, limits.tokens, _tokens),
     )
     return [
         (name, spent / limit if limit else 1.0, say(max(0.0, limit - spent)))
@@ -94,13 +94,17 @@ def left(summary: RunSummary) -> list[tuple[str, float, str]]:
     ]
 
 
+def _tokens(count: float) -> str:
+    return f"{count / 1_000_000:.1f} M" if count >= 1_000_000 else words.number(count)
+
+
 def _limit(name: str, part: float, said: str, width: int) -> Row:
     tone = "bar" if part < 0.8 else "warn" if part < 0.95 else "bad"
     room = max(4, width - 8 - 10)
     return row(f"{name:<7} ", *bar(part, room, tone), Span(f"{said:>10}", "strong"))
 
 
-def clocks(shown: Shown) -> str:
+def clocks(shown: Shown) -> list[str]:
     """The three clocks, and what was spent where no limit tells."""
     summary = shown.summary
     parts = [f"worked {words.clock(summary.working_s)}"]
@@ -113,7 +117,18 @@ def clocks(shown: Shown) -> str:
         parts.append(f"gpu held {words.clock(until - summary.started_at)}")
     elif summary.limits.cost_usd is None and summary.cost_usd:
         parts.append(f"cost {words.cost(summary)}")
-    return "  ".join(parts)
+    return parts
+
+
+def _lines_of(parts: Sequence[str], width: int) -> list[str]:
+    """The parts on as few lines as they fit on."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and cells(lines[-1]) + 2 + cells(part) <= width:
+            lines[-1] += f"  {part}"
+        else:
+            lines.append(part)
+    return lines
 
 
 # ── machine ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -244,36 +259,58 @@ def _checkpoints(shown: Shown, width: int) -> Panel | None:
     found = shown.readings.checkpoints[-3:][::-1]
     if not found:
         return None
-    rows = [
-        apart(row(one_line(path, 60), Span(f"  {words.size(size)}", "dim")),
-              row(Span(f"{words.duration(shown.now - at)} ago", "dim")), width)
-        for path, size, at in found
-    ]  # fmt: skip
+    rows = []
+    for path, size, at in found:
+        about = Span(f"{words.size(size)} {words.duration(shown.now - at) + ' ago':>13}", "dim")
+        rows.append(apart(row(_checkpoint_name(path)), row(about), width))
     return Panel("checkpoints", rows)
+
+
+def _checkpoint_name(path: str) -> str:
+    """The folder, where the file in it has the name that every checkpoint's has."""
+    folder, _, name = one_line(path, 200).rpartition("/")
+    return (
+        folder
+        if folder and name.startswith(("model.", "pytorch_model", "adapter_model"))
+        else f"{folder}/{name}".lstrip("/")
+    )
 
 
 # ── where there is no room for panels ────────────────────────────────────────────────────────────────────
 
 
 def strip(shown: Shown, width: int) -> Row:
-    """The panels in one line."""
+    """The panels in one line: as many as fit whole, the weightiest first."""
+    line: list[Span] = []
+    for part in _strip_parts(shown):
+        gap = [Span("  ·  ", "faint")] if line else []
+        if width_of((*line, *gap, *part)) <= width:
+            line += [*gap, *part]
+    return tuple(line)
+
+
+def _strip_parts(shown: Shown) -> list[Row]:
     summary, readings = shown.summary, shown.readings
     parts: list[Row] = []
-    times = {name: said for name, _, said in left(summary)}
-    if "time" in times:
-        parts.append(row(Span(times["time"], "strong"), Span(" left", "dim")))
+    if (
+        time_left := next((said for name, _, said in left(summary) if name == "time"), "")
+    ) and summary.state != "ended":
+        parts.append(row(Span(time_left, "strong"), Span(" left", "dim")))
+    if (score := summary.final_score or summary.last_score) is not None:
+        value = "no score" if score.value is None else figure(score.value)
+        sign = "" if score.valid else " invalid"
+        parts.append(row(Span(f"{score.split} ", "dim"), Span(value, "strong"), Span(sign, "bad")))
+    if readings.loss.last is not None:
+        picture = Span(spark(readings.loss.values, 10), "spark")
+        parts.append(row(Span("loss ", "dim"), Span(f"{readings.loss.last:.4g}", "strong"), " ", picture))
     if summary.gpus:
-        parts.append(row(Span("gpu ", "dim"), _one_gpu(summary.gpus[0]).strip()))
+        gpu = summary.gpus[0]
+        used = "n/a" if gpu.memory_used_bytes is None else words.size(gpu.memory_used_bytes)
+        parts.append(row(Span("gpu ", "dim"), f"{used} {_percent(gpu.utilization_percent)}"))
     elif summary.host is not None:
         memory = summary.host.memory_used_bytes
         used = "" if memory is None else f" {words.size(memory)}"
         parts.append(row(Span("cpu ", "dim"), _percent(summary.host.cpu_percent) + used))
     if readings.rate.last is not None:
         parts.append(row(f"{words.number(readings.rate.last)} {one_line(readings.rate_unit, 12)}"))
-    if readings.loss.last is not None:
-        parts.append(row(Span("loss ", "dim"), Span(f"{readings.loss.last:.4g}", "strong"), " ",
-                         Span(spark(readings.loss.values, 12), "spark")))  # fmt: skip
-    if (score := summary.final_score or summary.last_score) is not None:
-        parts.append(score_spans(score))
-    joined = [span for part in parts for span in (Span("  ·  ", "faint"), *part)][1:]
-    return cut_row(tuple(joined), width)
+    return parts

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+_JOINER, _EMOJI_STYLE, _SYMBOLS = "\u200d", "\ufe0f", "\u2100"
+
 
 class Span(NamedTuple):
     """A piece of a row: its text, and the name of the tone it is said in."""
@@ -34,7 +36,22 @@ def _cells(character: str) -> int:
 
 def cells(text: str) -> int:
     """How many columns a text takes."""
-    return len(text) if text.isascii() else sum(map(_cells, text))
+    return len(text) if text.isascii() else sum(_widths(text))
+
+
+def _widths(text: str) -> Iterable[int]:
+    """The columns of each character; what is joined to the one before takes none of its own."""
+    if _JOINER not in text and _EMOJI_STYLE not in text:
+        return map(_cells, text)
+    widths: list[int] = []
+    for index, character in enumerate(text):
+        if index and text[index - 1] == _JOINER:
+            widths.append(0)
+        elif character == _EMOJI_STYLE and index and text[index - 1] >= _SYMBOLS and widths[-1] == 1:
+            widths.append(1)
+        else:
+            widths.append(_cells(character))
+    return widths
 
 
 def width_of(line: Row) -> int:
@@ -56,8 +73,8 @@ def head(text: str, width: int) -> str:
     if text.isascii():
         return text[:width]
     used = 0
-    for index, character in enumerate(text):
-        used += _cells(character)
+    for index, wide in enumerate(_widths(text)):
+        used += wide
         if used > width:
             return text[:index]
     return text

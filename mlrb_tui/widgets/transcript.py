@@ -73,7 +73,7 @@ class TranscriptLines(Lines, can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         """Lay out for the new size."""
         self.scroller.height = max(1, self.content_size.height)
-        self.reading.options = dataclasses.replace(self.reading.options, width=max(8, self.content_size.width - 1))
+        self.reading.options = dataclasses.replace(self.reading.options, width=max(8, self.content_size.width - 2))
         self.show(self._rows())
 
     def action_move(self, by: int) -> None:
@@ -115,13 +115,8 @@ class TranscriptLines(Lines, can_focus=True):
         self._say_where()
 
     def _say_where(self) -> None:
-        where = (
-            "following"
-            if self.scroller.following and self._view.at_end
-            else ""
-            if self.scroller.following
-            else "end follows"
-        )
+        follows = self.scroller.following
+        where = "end follows" if not follows else "following" if self._view.at_end else ""
         if self.border_subtitle != where:
             self.border_subtitle = where
 

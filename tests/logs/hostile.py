@@ -6,9 +6,19 @@ from tests.logs.story import Story
 
 MARKUP = ("[/bold]", "[00] x", "[/INST]", "[b + ", "[/#888888]", "[red]red[/red]", "[@click=app.quit]quit[/]", "[", "]")
 ESCAPES = (
-    "\x1b[2J\x1b[H", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x1b]52;c;aGFjaw==\x07", "\x1bP1$r0m\x1b\\",
-    "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "\x1b[?1049l", "\x1bc", "\x9b31m", "\x9d0;t\x9c", "\x90q\x9c", "\x85",
-)  # fmt: skip
+    "\x1b[2J\x1b[H",
+    "\x1b[31mred\x1b[0m",
+    "\x1b]0;title\x07",
+    "\x1b]52;c;aGFjaw==\x07",
+    "\x1bP1$r0m\x1b\\",
+    "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\",
+    "\x1b[?1049l",
+    "\x1bc",
+    "\x9b31m",
+    "\x9d0;t\x9c",
+    "\x90q\x9c",
+    "\x85",
+)
 BIDI = ("\u202egnp.exe", "\u2066\u2069", "\u200f\u200e", "a\u061cb")
 STRANGE = (
     "\x00NUL",
@@ -38,8 +48,20 @@ def events(*, output_lines: int = 2_000) -> list[ev.Event]:
 
 
 def _begin(story: Story) -> None:
-    story.add(ev.RunCreated(run=f"bad{ALL}", task=f"task {ALL}", scale="smoke", scaffold=ALL, model=ALL, sandbox=ALL,
-                            seed=0, limits=Limits(time_s=60.0, steps=99), who=ALL, version=ALL))  # fmt: skip
+    story.add(
+        ev.RunCreated(
+            run=f"bad{ALL}",
+            task=f"task {ALL}",
+            scale="smoke",
+            scaffold=ALL,
+            model=ALL,
+            sandbox=ALL,
+            seed=0,
+            limits=Limits(time_s=60.0, steps=99),
+            who=ALL,
+            version=ALL,
+        )
+    )
     story.add(ev.RunStarted(pid=1, host=ALL, resumed=True), 0.1)
     story.add(ev.SandboxStarted(sandbox=ALL, name=ALL, image=ALL, workdir=ALL, notice=ALL), 0.1)
     story.add(ev.MessageAdded(message_id=ALL, role=ALL, text=ALL, origin=ALL), 0.1)

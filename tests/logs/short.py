@@ -9,12 +9,25 @@ def events() -> list[ev.Event]:
     """The whole run."""
     story = Story()
     limits = Limits(time_s=600.0, steps=20)
-    story.add(ev.RunCreated(run="a1b2c3d4", task="mlgym/battle_of_sexes", scale="smoke", scaffold="react",
-                            model="scripted", sandbox="local", seed=0, limits=limits, who="kim", version="0.1.0"))  # fmt: skip
+    story.add(
+        ev.RunCreated(
+            run="a1b2c3d4",
+            task="mlgym/battle_of_sexes",
+            scale="smoke",
+            scaffold="react",
+            model="scripted",
+            sandbox="local",
+            seed=0,
+            limits=limits,
+            who="kim",
+            version="0.1.0",
+        )
+    )
     story.add(ev.RunStarted(pid=812, host="box"), 0.2)
     notice = "runs as you, on this machine: nothing is isolated"
-    story.add(ev.SandboxStarted(sandbox="local", name="812", workdir="work", isolates=False, network=True,
-                                notice=notice), 0.1)  # fmt: skip
+    story.add(
+        ev.SandboxStarted(sandbox="local", name="812", workdir="work", isolates=False, network=True, notice=notice), 0.1
+    )
     story.add(ev.MessageAdded(message_id="msg-1", role="user", text="Win more than the other player.", origin="task"))
     story.begin_step()
     story.think("I read the opponent's rule first.", takes=0.6, cost_usd=0.0, pieces=1)

@@ -34,9 +34,16 @@ class Story:
         self.add(ev.StepStarted(), 0.2)
 
     def think(
-        self, text: str = "", *, reasoning: str = "", calls: tuple[ToolCall, ...] = (), takes: float = 9.0,
-        usage: Usage | None = None, cost_usd: float | None = 0.11, pieces: int = 3,
-    ) -> str:  # fmt: skip
+        self,
+        text: str = "",
+        *,
+        reasoning: str = "",
+        calls: tuple[ToolCall, ...] = (),
+        takes: float = 9.0,
+        usage: Usage | None = None,
+        cost_usd: float | None = 0.11,
+        pieces: int = 3,
+    ) -> str:
         """A model call with its reply, streamed in some pieces; returns its id."""
         self._calls += 1
         call_id = f"m{self._calls}"
@@ -49,10 +56,19 @@ class Story:
         calls = calls or (ToolCall(call_id=f"c{self._calls + 1}", tool="bash"),)
         used = usage or Usage(input_tokens=14_200, output_tokens=640, cache_read_tokens=11_800, reasoning_tokens=320)
         self.add(
-            ev.ModelAnswered(call_id=call_id, message_id=f"reply-{self._calls}", text=text, reasoning=reasoning,
-                             calls=calls, usage=used, cost_usd=cost_usd, stop_reason="tool_use", duration_s=takes),
+            ev.ModelAnswered(
+                call_id=call_id,
+                message_id=f"reply-{self._calls}",
+                text=text,
+                reasoning=reasoning,
+                calls=calls,
+                usage=used,
+                cost_usd=cost_usd,
+                stop_reason="tool_use",
+                duration_s=takes,
+            ),
             0.3,
-        )  # fmt: skip
+        )
         return call_id
 
     def call(self, tool: str, summary: str, /, **arguments: object) -> str:
@@ -68,26 +84,44 @@ class Story:
         self.add(ev.ToolOutput(call_id=call_id, text=text), after)
 
     def finish(
-        self, call_id: str, tool: str = "bash", *, exit_code: int | None = 0, after: float = 0.3, observation: str = "",
-        lines: int = 0, interrupted_by: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        call_id: str,
+        tool: str = "bash",
+        *,
+        exit_code: int | None = 0,
+        after: float = 0.3,
+        observation: str = "",
+        lines: int = 0,
+        interrupted_by: str = "",
+    ) -> None:
         """A tool call ends."""
         began = next(event.at for event in reversed(self.events) if _begins(event, call_id))
         self.clock.advance(after)
         self.add(
-            ev.ToolFinished(call_id=call_id, message_id=f"tool-{call_id}", tool=tool, exit_code=exit_code,
-                            failed=exit_code not in (None, 0) or bool(interrupted_by),
-                            duration_s=round(self.clock.now() - began, 2), observation=observation,
-                            output_lines=lines, interrupted_by=interrupted_by)
-        )  # fmt: skip
+            ev.ToolFinished(
+                call_id=call_id,
+                message_id=f"tool-{call_id}",
+                tool=tool,
+                exit_code=exit_code,
+                failed=exit_code not in (None, 0) or bool(interrupted_by),
+                duration_s=round(self.clock.now() - began, 2),
+                observation=observation,
+                output_lines=lines,
+                interrupted_by=interrupted_by,
+            )
+        )
 
     def command(self, command: str, *outputs: str, exit_code: int = 0, after: float = 0.5, lines: int = 0) -> None:
         """A whole command with its output."""
         call_id = self.call("bash", command)
         for output in outputs:
             self.output(call_id, output, after)
-        self.finish(call_id, exit_code=exit_code, lines=lines or sum(text.count("\n") for text in outputs),
-                    observation="".join(outputs))  # fmt: skip
+        self.finish(
+            call_id,
+            exit_code=exit_code,
+            lines=lines or sum(text.count("\n") for text in outputs),
+            observation="".join(outputs),
+        )
 
 
 def _begins(event: ev.Event, call_id: str) -> bool:
