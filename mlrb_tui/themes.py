@@ -67,7 +67,7 @@ def starting_theme(wish: str, environment: Mapping[str, str] = os.environ) -> st
 
     With 16 colours, or none, the terminal's own palette is used: it is what its owner can read.
     """
-    plain = "NO_COLOR" in environment or colours(environment) <= 16
+    plain = is_plain(environment)
     light = _background_is_light(environment)
     if wish != "auto":
         light = "light" in wish
@@ -76,6 +76,11 @@ def starting_theme(wish: str, environment: Mapping[str, str] = os.environ) -> st
     if plain:
         return "ansi-light" if light else "ansi-dark"
     return LIGHT.name if light else DARK.name
+
+
+def is_plain(environment: Mapping[str, str]) -> bool:
+    """Whether the terminal has 16 colours at most, or its owner wants none."""
+    return "NO_COLOR" in environment or colours(environment) <= 16
 
 
 def colours(environment: Mapping[str, str]) -> int:

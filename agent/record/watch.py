@@ -62,12 +62,16 @@ class RunsWatch:
             rows = self._connection.execute(
                 "SELECT run, at, summary FROM runs WHERE at >= ?", (self._newest - _OVERLAP_S,)
             ).fetchall()
-            for run, at, raw in rows:
-                self._known[run] = self._decoder.decode(raw)
-                self._newest = max(self._newest, at)
-        except (RecordError, sqlite3.Error, msgspec.MsgspecError):
+        except (RecordError, sqlite3.Error):
             # The index is derived: without it, folders are read.
             self.close()
+            return
+        for run, at, raw in rows:
+            self._newest = max(self._newest, at)
+            try:
+                self._known[run] = self._decoder.decode(raw)
+            except msgspec.MsgspecError:
+                self._known.pop(run, None)
 
     def _opened(self) -> bool:
         """Whether the index is there and open; a new file is read from its start."""

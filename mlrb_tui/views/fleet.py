@@ -11,6 +11,7 @@ from typing import Literal
 from agent.record.text import one_line
 from agent.record.values import RunSummary
 from mlrb_tui.views import words
+from mlrb_tui.views.rows import Row, Span
 
 Mood = Literal["running", "starting", "scoring", "waiting", "paused", "needs you", "alarm", "done", "failed", "lost"]
 """What a run's first glyph says."""
@@ -219,3 +220,10 @@ def _noticed(row: FleetRow) -> str:
     said = f", score {words.score(score)}" if score and score.value is not None else ", nothing to score"
     detail = f": {one_line(summary.outcome_detail)}" if summary.outcome_detail and row.mood != "done" else said
     return words.state(summary) + detail
+
+
+def notice_line(notice: Notice, signs: dict[Mood, str]) -> Row:
+    """The notice as a row."""
+    tone = {"alarm": "bad", "needs you": "warn", "lost": "bad", "failed": "bad"}.get(notice.mood, "muted")
+    said = "muted" if tone == "muted" else "plain"
+    return Span(f"{signs[notice.mood]} ", tone), Span(f"{notice.run[:4]}  ", "muted"), Span(notice.text, said)

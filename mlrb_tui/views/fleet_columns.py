@@ -65,6 +65,8 @@ class Context:
     """This moment, in seconds since the epoch."""
     id_width: int
     glyphs: Glyphs = UNICODE
+    narrow: bool = False
+    """Whether there is so little room that a task goes without its suite."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,9 @@ def _run(row: FleetRow, context: Context) -> Cell:
     return ((one_line(row.summary.run[: context.id_width]), _plain(row)),)
 
 
-def _task(row: FleetRow, _: Context) -> Cell:
-    return ((one_line(row.summary.task, 60), _plain(row)),)
+def _task(row: FleetRow, context: Context) -> Cell:
+    _suite, _, name = row.summary.task.partition("/")
+    return ((one_line(name if context.narrow and name else row.summary.task, 60), _plain(row)),)
 
 
 def _model(row: FleetRow, _: Context) -> Cell:
@@ -270,7 +273,7 @@ COLUMNS = (
     Column("model", "model", 10, 18, _model, least=8),
     Column("where", "where", 16, 14, _where),
     Column("step", "step", 5, 6, _step, right=True),
-    Column("now", "now", 3, 200, _now, least=10),
+    Column("now", "now", 3, 200, _now),
     Column("left", "left", 6, 8, _left, right=True),
     Column("bar", "", 12, BAR_WIDTH, _bar),
     Column("memory", "mem", 14, 11, _memory, right=True),
@@ -282,6 +285,8 @@ COLUMNS = (
     Column("scale", "scale", 7, 5, _scale),
     Column("cost", "cost", 8, 9, _cost, right=True),
 )
+NARROW = 100
+_NOW_WHERE_WIDE, _NOW_WHERE_NARROW = 24, 14
 _ALWAYS = ("mood", "run", "task", "now", "step", "left", "score", "scale", "cost", "model")
 
 
@@ -307,18 +312,23 @@ def natural_widths(rows: Sequence[FleetRow], context: Context) -> dict[str, int]
 
 def place(widths: dict[str, int], total: int) -> list[Placed]:
     """The columns that fit, left to right; `now` gives way first, then whole columns go, by their rank."""
-    gap = 2 if total >= 120 else 1
+    need = dict(widths)
+    need["now"] = min(widths["now"], _NOW_WHERE_WIDE if total >= NARROW else _NOW_WHERE_NARROW)
     kept = [column for column in COLUMNS if widths[column.name]]
-    need = {column.name: column.least if column.name == "now" else widths[column.name] for column in kept}
-    while len(kept) > 1 and sum(need[column.name] + gap for column in kept) - gap > total:
+    while len(kept) > 1 and _taken(kept, need, 1) > total:
         kept.remove(max(kept, key=lambda column: column.rank))
-    spare = total - (sum(need[column.name] + gap for column in kept) - gap)
+    gap = 2 if _taken(kept, need, 2) <= total else 1
+    spare = max(0, total - _taken(kept, need, gap))
     placed, x = [], 0
     for column in kept:
-        width = need[column.name] + (max(0, spare) if column.name == "now" else 0)
+        width = need[column.name] + (spare if column.name == "now" else 0)
         placed.append(Placed(column, x, min(width, max(1, total - x))))
         x += width + gap
     return placed
+
+
+def _taken(columns: Sequence[Column], need: dict[str, int], gap: int) -> int:
+    return sum(need[column.name] + gap for column in columns) - gap
 
 
 def brief(seconds: float) -> str:

@@ -1,0 +1,188 @@
+"""The terminal app: its screens, its themes, and how it ends."""
+
+import contextlib
+import os
+import sys
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from agent.record.home import Home
+from agent.record.text import one_line, printable
+from mlrb_tui.control.recording import Recording, open_recording
+from mlrb_tui.control.settings import Settings, read_settings, remember
+from mlrb_tui.screens.fleet import FleetScreen
+from mlrb_tui.terminal import clipboard_sequence, kept_sane, set_mouse
+from mlrb_tui.themes import THEMES, is_plain, starting_theme
+from tasks.errors import MlrbError
+
+
+class MlrbApp(App[int]):
+    """The flight deck."""
+
+    TITLE = "mlrb"
+    # A default screen's own style sheet is not loaded, only those of screens that are pushed.
+    CSS_PATH = ["app.tcss", "screens/fleet.tcss"]  # noqa: RUF012
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "help", "help", id="app.help", key_display="?", tooltip="all keys, and what is what"),
+        Binding("ctrl+t", "toggle_mouse", "mouse", id="app.mouse", show=False, tooltip="take or free the mouse"),
+        Binding("ctrl+z", "suspend_process", "suspend", id="app.suspend", show=False, tooltip="fg brings the app back"),
+    ]  # fmt: skip
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings | None = None,
+        *,
+        recording: Recording | None = None,
+        read_only: bool = False,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        plain = is_plain(environment)
+        super().__init__(ansi_color=True if plain else None)
+        self.home = home
+        self.settings = settings or Settings()
+        self.read_only = read_only
+        self.live_runs = 0
+        self.crash = ""
+        """What broke the app, in one line."""
+        self._recording = recording
+        self._mouse_taken = self.settings.mouse
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = starting_theme(self.settings.theme, environment)
+        self._theme_at_start = self.theme
+
+    @property
+    def log_file(self) -> Path:
+        """Where the traceback of a crash goes."""
+        return self.home.path / "app.log"
+
+    def get_default_screen(self) -> Screen[None]:
+        """All runs."""
+        return FleetScreen(self.home, read_only=self.read_only, ascii_only=self.settings.glyphs == "ascii")
+
+    def on_mount(self) -> None:
+        if self._recording is not None:
+            self._show_run(self._recording)
+        self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
+
+    # ── screens ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def open_run(self, name: str) -> None:
+        """The run screen on that run."""
+        try:
+            recording = open_recording(self.home, name)
+        except MlrbError as error:
+            self.complain(error)
+        else:
+            self._show_run(recording)
+
+    def _show_run(self, recording: Recording) -> None:
+        from mlrb_tui.screens.run import RunScreen
+
+        self.push_screen(RunScreen(recording, read_only=self.read_only))
+
+    def complain(self, error: MlrbError) -> None:
+        """Say what went wrong, and what helps."""
+        said = " · ".join(part for part in (error.message, error.hint) if part)
+        self.notify(printable(said), severity="error", markup=False)
+
+    def action_help(self) -> None:
+        """All keys of the screen, and what the words mean."""
+        from mlrb_tui.screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.screen))
+
+    def action_help_quit(self) -> None:
+        """What ctrl+c says; it must never end a run or this app by accident."""
+        self.notify("q quits; runs go on without the app", timeout=3)
+
+    # ── the palette ──────────────────────────────────────────────────────────────────────────────────────
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every action of the screen, from its bindings, and the themes."""
+        seen = set()
+        for active in screen.active_bindings.values():
+            binding = active.binding
+            if binding.id and binding.description and binding.id not in seen:
+                seen.add(binding.id)
+                about = f"{binding.tooltip or binding.description}  ({self.get_key_display(binding)})"
+                yield SystemCommand(binding.description.capitalize(), about, _run(self, active.node, binding.action))
+        yield SystemCommand("Theme", "choose the colours", self.action_change_theme)
+
+    # ── the terminal ─────────────────────────────────────────────────────────────────────────────────────
+
+    def action_toggle_mouse(self) -> None:
+        """Let go of the mouse, so that the terminal selects text by itself; or take it again."""
+        if set_mouse(self._driver, not self._mouse_taken):
+            self._mouse_taken = not self._mouse_taken
+        said = "the mouse is the app's" if self._mouse_taken else "the mouse is the terminal's: select and copy as ever"
+        self.notify(said + "  (ctrl+t)", timeout=3)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy by OSC 52, which works over SSH, in tmux and in screen."""
+        self._clipboard = text
+        if self._driver is not None:
+            self._driver.write(clipboard_sequence(text))
+
+    def _keep_theme(self, name: str) -> None:
+        if name != self._theme_at_start:
+            self._theme_at_start = name
+            with contextlib.suppress(MlrbError, OSError):
+                remember(self.home, "theme", name)
+
+    def leave(self, code: int) -> None:
+        """End the app from a signal handler."""
+        loop = self._loop
+        if loop is not None:
+            loop.call_soon_threadsafe(lambda: self.exit(code, return_code=code))
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A bug ends the app in one clear line; the traceback goes to a file, not over the screen."""
+        self.crash = self.crash or one_line(f"{type(error).__name__}: {error}", 300)
+        with contextlib.suppress(OSError), self.log_file.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(time.strftime("── %Y-%m-%d %H:%M:%S\n") + "".join(traceback.format_exception(error)))
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._close_messages_no_wait()
+
+
+def run_app(home: Home, *, open_run: str | None = None, replay: str | None = None, read_only: bool = False) -> int:
+    """The app until it is left; returns the exit code. What is wrong with the arguments is raised before it opens."""
+    settings = read_settings(home)
+    name = open_run or replay
+    recording = open_recording(home, name) if name else None
+    app = MlrbApp(home, settings, recording=recording, read_only=read_only)
+    with kept_sane(app.leave):
+        app.run(mouse=settings.mouse)
+    with contextlib.suppress(OSError):
+        _say_goodbye(app)
+    return app.return_code or 0
+
+
+def _say_goodbye(app: MlrbApp) -> None:
+    """What a person should know once the shell is back."""
+    if app.crash:
+        print(f"mlrb: the app broke: {app.crash}", file=sys.stderr)
+        print(f"      the traceback is in {app.log_file}; runs go on: mlrb ls", file=sys.stderr)
+    elif app.live_runs:
+        runs = "1 run goes" if app.live_runs == 1 else f"{app.live_runs} runs go"
+        print(f"mlrb: {runs} on without the app; mlrb comes back to them, mlrb ls lists them", file=sys.stderr)
+
+
+def _run(app: App[int], node: object, action: str) -> Callable[[], Awaitable[None]]:
+    async def run() -> None:
+        await app.run_action(action, default_namespace=node)  # type: ignore[arg-type]
+
+    return run

@@ -1,0 +1,191 @@
+"""The fleet screen: all runs, a look at the selected one, and the keys that steer it."""
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.screen import Screen
+
+from agent.record.home import Home, RunFolder
+from agent.record.values import RunSummary
+from agent.record.watch import RunsWatch
+from mlrb_tui.screens.fleet_steering import Steering
+from mlrb_tui.views import fleet
+from mlrb_tui.views.fleet_columns import ASCII, UNICODE
+from mlrb_tui.views.fleet_header import EMPTY_STATE, NOTHING_FOUND, header
+from mlrb_tui.widgets.fleet_look import Look
+from mlrb_tui.widgets.row_lines import KeyLine, RowLines
+from mlrb_tui.widgets.run_table import RunTable
+
+if TYPE_CHECKING:
+    from textual.widgets import Input
+
+_LOOK_EVERY_S = 1.0
+
+
+class FleetScreen(Steering, Screen[None]):
+    """All runs; live ones are looked at once a second."""
+
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-low"), (20, "-high")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012
+    AUTO_FOCUS = "RunTable"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "new_run", "new run", id="fleet.new", tooltip="launch an agent on a task"),
+        *Steering.STEERING_BINDINGS,
+        Binding("slash", "filter", "filter", id="fleet.filter", key_display="/", tooltip="show only some runs"),
+        Binding("o", "order", "order", id="fleet.order", tooltip="sort by something else"),
+        Binding("O", "reverse", "reverse", id="fleet.reverse", show=False, tooltip="turn the order round"),
+        Binding("escape", "clear_filter", "clear filter", id="fleet.clear", show=False),
+        Binding("q", "leave", "quit", id="fleet.quit", tooltip="close the app; runs go on without it"),
+    ]
+
+    def __init__(self, home: Home, *, read_only: bool = False, ascii_only: bool = False) -> None:
+        super().__init__()
+        self.home = home
+        self.read_only = read_only
+        self._glyphs = ASCII if ascii_only else UNICODE
+        self._runs = RunsWatch(home)
+        self._rows: list[fleet.FleetRow] = []
+        self._known: dict[str, fleet.FleetRow] = {}
+        self._shown = 0
+        self._query = ""
+        self._order = "need"
+        self._reversed = False
+
+    def compose(self) -> ComposeResult:
+        yield RowLines(id="fleet-header")
+        yield RunTable(id="fleet-table", glyphs=self._glyphs)
+        yield RowLines(id="fleet-empty")
+        yield Horizontal(Look(self.home, id="fleet-look"), RowLines(id="fleet-notices"), id="fleet-below")
+        yield KeyLine(id="fleet-keys")
+
+    def on_mount(self) -> None:
+        self.run_worker(self._keep_looking(), exit_on_error=True)
+
+    async def _keep_looking(self) -> None:
+        """Look at all runs once a second, in a thread of its own; one look at a time."""
+        try:
+            while True:
+                self._take(await asyncio.to_thread(self._runs.look))
+                await asyncio.sleep(_LOOK_EVERY_S)
+        finally:
+            self._runs.close()
+
+    # ── what is shown ────────────────────────────────────────────────────────────────────────────────────
+
+    def _take(self, summaries: list[RunSummary]) -> None:
+        self._rows = fleet.build_rows(summaries, self._known)
+        self._known = {row.summary.run: row for row in self._rows}
+        self.app.live_runs = sum(row.mood in fleet.LIVE_MOODS for row in self._rows)  # type: ignore[attr-defined]
+        self._show()
+
+    def _show(self, *, anew: bool = False) -> None:
+        now = time.time()
+        rows = fleet.ordered(fleet.filtered(self._rows, self._query), self._order, reverse=self._reversed)
+        self._shown = len(rows)
+        table = self.query_one(RunTable)
+        table.show(rows, now=now, id_width=fleet.id_width(self._rows), anew=anew)
+        self.set_class(not rows, "-empty")
+        if not rows:
+            self.query_one("#fleet-empty", RowLines).show(NOTHING_FOUND if self._rows else EMPTY_STATE)
+        self._show_header(now)
+        self._show_notices()
+        self.query_one(Look).look_at(table.row_at_cursor)
+
+    def _show_header(self, now: float) -> None:
+        line = self.query_one("#fleet-header", RowLines)
+        today = time.localtime(now)
+        midnight = time.mktime((*today[:3], 0, 0, 0, 0, 0, -1))
+        order = f"{self._order}, reversed" if self._reversed else self._order
+        shown = header(
+            fleet.count(self._rows, midnight), self._glyphs, line.size.width, shown=self._shown, query=self._query,
+            order=order,
+        )  # fmt: skip
+        line.show((shown,))
+
+    def _show_notices(self) -> None:
+        box = self.query_one("#fleet-notices", RowLines)
+        if box.size.height:
+            found = fleet.notices(self._rows, box.size.height)
+            box.show([fleet.notice_line(notice, self._glyphs.moods) for notice in found])
+
+    def on_resize(self) -> None:
+        """Widths have changed."""
+        self.call_after_refresh(self._show)
+
+    @on(RunTable.Highlighted)
+    def show_look(self) -> None:
+        """Look at the run under the cursor."""
+        self.query_one(Look).look_at(self.query_one(RunTable).row_at_cursor)
+
+    # ── keys ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def steered(self) -> RunFolder | None:
+        """The run that keys act on."""
+        run = self.query_one(RunTable).run_at_cursor
+        return None if run is None else RunFolder(self.home.runs / run)
+
+    @on(RunTable.Opened)
+    def open_run(self, message: RunTable.Opened) -> None:
+        """Open that run."""
+        self.app.open_run(message.run)  # type: ignore[attr-defined]
+
+    def action_new_run(self) -> None:
+        """The launch form."""
+        if self.may_steer():
+            from mlrb_tui.screens.launch import LaunchScreen
+
+            self.app.push_screen(LaunchScreen(self.home), self._launched)
+
+    def _launched(self, run: str | None) -> None:
+        if run is not None:
+            self.app.open_run(run)  # type: ignore[attr-defined]
+
+    async def action_filter(self) -> None:
+        """Ask for words to look for; the list follows as they are typed."""
+        from mlrb_tui.widgets.fleet_filter import FilterInput
+
+        if not self.query(FilterInput):
+            await self.mount(FilterInput(self._query), before="#fleet-keys")
+        self.query_one(FilterInput).focus()
+
+    def on_input_changed(self, event: "Input.Changed") -> None:
+        """Filter as it is typed."""
+        self._query = event.value.strip()
+        self._show(anew=True)
+
+    async def on_input_submitted(self) -> None:
+        """Keep the filter and go back to the list."""
+        await self._close_filter()
+
+    async def action_clear_filter(self) -> None:
+        """All runs again."""
+        self._query = ""
+        await self._close_filter()
+        self._show(anew=True)
+
+    async def _close_filter(self) -> None:
+        from mlrb_tui.widgets.fleet_filter import FilterInput
+
+        await self.query(FilterInput).remove()
+        self.query_one(RunTable).focus()
+
+    def action_order(self) -> None:
+        """The next order."""
+        orders = list(fleet.ORDERS)
+        self._order = orders[(orders.index(self._order) + 1) % len(orders)]
+        self._show(anew=True)
+
+    def action_reverse(self) -> None:
+        """The order turned round."""
+        self._reversed = not self._reversed
+        self._show(anew=True)
+
+    def action_leave(self) -> None:
+        """Close the app; runs belong to no terminal."""
+        self.app.exit(0)

@@ -1,0 +1,102 @@
+"""What keys ask of the selected run; the request goes to its inbox, the answer comes back as an event."""
+
+import asyncio
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from agent.record.home import RunFolder
+from agent.record.inbox import Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
+from agent.record.text import printable
+from agent.record.values import PauseStrength
+from mlrb_tui.control.steer import send
+from tasks.errors import MlrbError
+
+KILL_DETAIL = (
+    "Its agent, its commands and its sandbox end, and each is looked for until it is gone.\n"
+    "What was recorded stays. To stop it for a while, pause it instead."
+)
+
+
+class Steering(Screen[None]):
+    """Keys that steer a run; whoever inherits says which one."""
+
+    read_only: bool = False
+    STEERING_BINDINGS: ClassVar[tuple[BindingType, ...]] = (
+        Binding("p", "pause('step')", "pause", id="fleet.pause", tooltip="stop before the next model call"),
+        Binding("P", "pause('now')", "freeze", id="fleet.freeze", tooltip="stop at once, in mid-command too"),
+        Binding("r", "resume", "resume", id="fleet.resume", tooltip="go on after a pause"),
+        Binding("i", "inject", "inject", id="fleet.inject", tooltip="say something to the agent"),
+        Binding("x", "interrupt", "interrupt", id="fleet.interrupt", tooltip="end the running command"),
+        Binding("s", "score", "score now", id="fleet.score", tooltip="grade what is there, without stopping it"),
+        Binding("k", "kill", "kill", id="fleet.kill", tooltip="end the run, with proof that nothing is left"),
+    )
+
+    @property
+    def steered(self) -> RunFolder | None:
+        """The run that keys act on."""
+        raise NotImplementedError
+
+    def may_steer(self) -> bool:
+        """Whether anything may be asked of a run from here; says so where it may not."""
+        if self.read_only:
+            self.app.notify("this app was opened to look only (--read-only)", severity="warning")
+        return not self.read_only
+
+    def action_pause(self, strength: PauseStrength) -> None:
+        """Stop the run before its next model call, or at once."""
+        self._ask(Pause(strength=strength), "freeze" if strength == "now" else "pause")
+
+    def action_resume(self) -> None:
+        """Let the run go on."""
+        self._ask(Resume(), "resume")
+
+    def action_interrupt(self) -> None:
+        """End the running command."""
+        self._ask(Interrupt(), "interrupt")
+
+    def action_score(self) -> None:
+        """Grade a snapshot."""
+        self._ask(ScoreNow(), "score now")
+
+    def action_inject(self) -> None:
+        """Ask for a message and send it."""
+        folder = self.steered
+        if folder is None or not self.may_steer():
+            return
+        from mlrb_tui.widgets.dialogs import TextPrompt
+
+        def say(text: str | None) -> None:
+            if text is not None:
+                self._ask(Inject(text=text), "message", folder)
+
+        hint = "It goes out with the very next model request, and the record keeps it."
+        self.app.push_screen(TextPrompt(f"Say to {folder.run}", hint), say)
+
+    def action_kill(self) -> None:
+        """Ask whether it is meant, and end the run."""
+        folder = self.steered
+        if folder is None or not self.may_steer():
+            return
+        from mlrb_tui.widgets.dialogs import Confirm
+
+        def kill(sure: bool | None) -> None:
+            if sure:
+                self._ask(Kill(), "kill", folder)
+
+        self.app.push_screen(Confirm(f"Kill {folder.run}?", KILL_DETAIL, danger=True), kill)
+
+    def _ask(self, request: Request, word: str, folder: RunFolder | None = None) -> None:
+        folder = folder or self.steered
+        if folder is not None and self.may_steer():
+            self.run_worker(self._send(folder, request, word), group="steer")
+
+    async def _send(self, folder: RunFolder, request: Request, word: str) -> None:
+        try:
+            await asyncio.to_thread(send, folder, request, origin="app")
+        except MlrbError as error:
+            said = " · ".join(part for part in (error.message, error.hint) if part)
+            self.app.notify(printable(said), severity="error", markup=False)
+        else:
+            self.app.notify(f"{word}: asked of {folder.run}", timeout=3)

@@ -1,0 +1,49 @@
+"""The fleet's top line: how many runs are in which state, and what they have cost."""
+
+from mlrb_tui.views.fleet import FleetCounts, Mood
+from mlrb_tui.views.fleet_columns import MOOD_TONES, Glyphs
+from mlrb_tui.views.rows import Row, Span, apart, width_of
+
+_WORDS: dict[Mood, str] = {
+    "running": "running", "scoring": "scoring", "starting": "starting", "needs you": "needs you", "alarm": "alarm",
+    "paused": "paused", "waiting": "waiting", "lost": "lost",
+}  # fmt: skip
+
+
+def header(counts: FleetCounts, glyphs: Glyphs, width: int, *, shown: int, query: str, order: str) -> Row:
+    """The figures at the left, the filter and the order at the right; what has no room is left out."""
+    left: list[Span] = [Span(" mlrb", "strong")]
+    for mood, word in _WORDS.items():
+        if number := counts.moods.get(mood, 0):
+            left += [Span(f"   {glyphs.moods[mood]} {number} {word}", MOOD_TONES[mood])]
+    if counts.ended_today:
+        left.append(Span(f"   {glyphs.moods['done']} {counts.ended_today} ended today", "muted"))
+    if counts.total and not counts.moods.keys() & _WORDS.keys() and not counts.ended_today:
+        left.append(Span(f"   {counts.total} runs", "muted"))
+    sign = "" if counts.spent_known else "≥"
+    spent = Span(f"   spent {sign}${counts.spent_usd:,.2f}", "muted")
+    if width_of((*left, spent)) <= width:
+        left.append(spent)
+    right = [Span(f"by {order} ", "muted")] if counts.total else []
+    if query:
+        right = [Span(f"filter {query}  ", "info"), Span(f"{shown} of {counts.total}  ", "muted"), *right]
+    while right and width_of((*left, *right)) + 2 > width and width > 40:
+        right.pop()
+    return apart(tuple(left), tuple(right), width)
+
+
+EMPTY_STATE: tuple[Row, ...] = (
+    (Span("No runs yet.", "strong"),),
+    (),
+    (Span("Press ", "muted"), Span("n", "strong"), Span(" to launch an agent on a task,", "muted")),
+    (Span("or type  ", "muted"), Span("mlrb run mlgym/battle_of_sexes", "accent"), Span("  in a shell;", "muted")),
+    (Span("it needs no key and takes a minute.", "muted"),),
+)
+"""What the fleet says where there is nothing to show."""
+
+NOTHING_FOUND: tuple[Row, ...] = (
+    (Span("No run matches the filter.", "strong"),),
+    (),
+    (Span("esc", "strong"), Span(" clears it. Fields: state: task: model: run: scale: where: who:", "muted")),
+)
+"""What the fleet says where the filter lets nothing by."""

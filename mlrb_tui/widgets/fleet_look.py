@@ -1,0 +1,67 @@
+"""A look at the selected run: the last lines of its transcript, read when the cursor rests on it."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from agent.errors import RecordError
+from agent.record.home import Home, RunFolder
+from agent.record.log import EventReader
+from agent.record.text import one_line
+from mlrb_tui.views import words
+from mlrb_tui.views.block_rows import Options, rows_of
+from mlrb_tui.views.fleet import FleetRow
+from mlrb_tui.views.rows import Row, Span
+from mlrb_tui.views.window import Window
+from mlrb_tui.widgets.row_lines import RowLines
+
+_REST_S = 0.06
+_BLOCKS = 8
+
+
+class Look(RowLines):
+    """The end of one run's transcript."""
+
+    def __init__(self, home: Home, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._home = home
+        self._wanted: tuple[str, int, int] | None = None
+
+    def look_at(self, row: FleetRow | None) -> None:
+        """Show that run; nothing is read again while it stays as it is."""
+        width, height = self.size
+        if row is None or not height:
+            self._wanted = None
+            return
+        wanted = (row.summary.run, row.summary.seq, width)
+        if wanted != self._wanted:
+            if self._wanted is None or self._wanted[0] != wanted[0]:
+                self.border_title = _title(row)
+            self._wanted = wanted
+            self.run_worker(self._read(row.summary.run, width, height), exclusive=True, group="look")
+
+    async def _read(self, run: str, width: int, height: int) -> None:
+        # The cursor may only be passing by.
+        await asyncio.sleep(_REST_S)
+        folder = RunFolder(self._home.runs / run)
+        self.show(await asyncio.to_thread(last_rows, folder, width, height))
+
+
+def last_rows(folder: RunFolder, width: int, height: int) -> Sequence[Row]:
+    """The last rows of a run's transcript that fit."""
+    try:
+        with EventReader(folder.events) as reader:
+            transcript, _ = Window(reader).upto(reader.last_seq(), _BLOCKS)
+    except RecordError as error:
+        return [(Span(one_line(error.message), "muted"),)]
+    options = Options(width=width)
+    rows = [row for block in transcript.blocks for row in rows_of(block, options, time.time())]
+    return rows[-height:]
+
+
+def _title(row: FleetRow) -> Content:
+    summary = row.summary
+    parts = (summary.run, summary.task, summary.scale, summary.model, words.state(summary))
+    return Content(" " + one_line(" · ".join(part for part in parts if part), 100) + " ")

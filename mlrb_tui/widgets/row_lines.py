@@ -1,0 +1,80 @@
+"""Rows of toned text as a widget, and the line of keys at the bottom of a screen."""
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from mlrb_tui.views.rows import Row, Span, cut_row, width_of
+
+_TONES = ("plain", "strong", "muted", "good", "warn", "bad", "info", "accent", "track")
+# Tones that transcript rows use, said in ours.
+_SAME_AS = {
+    "dim": "muted", "faint": "track", "faint-label": "muted", "frame": "track", "ok": "good", "added": "good",
+    "removed": "bad", "thought": "accent", "edit": "info", "bar": "info", "pause": "info", "command": "warn",
+    "person": "warn", "validate": "warn", "score": "strong", "title": "strong", "running": "good", "spark": "accent",
+}  # fmt: skip
+
+
+class RowLines(Widget):
+    """Rows of toned text, cut to the width; drawn again only where a row changed."""
+
+    COMPONENT_CLASSES = {f"row-lines--{tone}" for tone in _TONES}  # noqa: RUF012
+    ALLOW_SELECT = False
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines: tuple[Row, ...] = ()
+
+    def show(self, lines: Sequence[Row]) -> None:
+        """Show these rows."""
+        before, self._lines = self._lines, tuple(lines)
+        longest = max(len(before), len(self._lines))
+        changed = [y for y in range(longest) if before[y : y + 1] != self._lines[y : y + 1]]
+        for y in changed:
+            self.refresh(Region(0, y, self.size.width, 1))
+
+    def render_line(self, y: int) -> Strip:
+        """One row."""
+        return self._strip(self._lines[y] if y < len(self._lines) else (), self.size.width)
+
+    def _strip(self, row: Row, width: int) -> Strip:
+        blank = self.rich_style
+        shown = cut_row(row, width)
+        segments = [Segment(span.text, self._tone(span.tone)) for span in shown]
+        segments.append(Segment(" " * max(0, width - width_of(shown)), blank))
+        return Strip(segments).adjust_cell_length(width, blank)
+
+    def _tone(self, tone: str) -> Style:
+        name = _SAME_AS.get(tone, tone if tone in _TONES else "plain")
+        return self.rich_style + self.get_component_rich_style(f"row-lines--{name}", partial=True)
+
+
+class KeyLine(RowLines):
+    """The keys that do something here, from the bindings of the screen; help always has room."""
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self._show_keys())
+        self._show_keys()
+
+    def on_resize(self) -> None:
+        """More or fewer keys fit."""
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        shown = [active.binding for active in self.screen.active_bindings.values() if active.binding.show]
+        help_key = [binding for binding in shown if binding.id == "app.help"]
+        row: tuple[Span, ...] = ()
+        room = self.size.width - sum(width_of(self._key(binding)) for binding in help_key)
+        for binding in shown:
+            key = self._key(binding)
+            if binding not in help_key and binding.id and width_of((*row, *key)) <= room:
+                row += key
+        self.show([(*row, *(span for binding in help_key for span in self._key(binding)))])
+
+    def _key(self, binding: Binding) -> Row:
+        return Span(f" {self.app.get_key_display(binding)} ", "strong"), Span(f"{binding.description}  ", "muted")
