@@ -118,6 +118,8 @@ class DockerSandbox(GuestedSandbox):
             "working_dir": WORKDIR,
             "environment": container_environment(plan, HOME),
             "stdin_open": True,
+            # Else the daemon closes the guest's stdin for good when the first host goes away.
+            "detach": True,
             "network_mode": "bridge" if plan.network else "none",
             "cap_drop": ["ALL"],
             "security_opt": ["no-new-privileges"],

@@ -95,6 +95,7 @@ class Link:
         if self._stream is not None:
             self._stream.close()
             self._stream = None
+        self._tell_cut()
 
     async def _read(self, stream: Stream, frames: FrameReader) -> None:
         try:
