@@ -52,7 +52,7 @@ class OutputStream:
         self._pending.append(text)
         self._pending_characters += len(text)
         if self._pending_characters > _MOST_PENDING:
-            self._flush()
+            self.flush()
         else:
             self._plan_flush(text)
 
@@ -61,7 +61,7 @@ class OutputStream:
         rest = self._decoder.decode(b"", final=True)
         if rest:
             self._pending.append(rest)
-        self._flush()
+        self.flush()
         if self._dropped_bytes:
             note = f"\n… {self._dropped_bytes:,} bytes more not stored\n"
             self._journal.append(ev.ToolOutput(call_id=self._call_id, text=note))
@@ -75,9 +75,10 @@ class OutputStream:
             if self._timer.when() <= due:
                 return
             self._timer.cancel()
-        self._timer = loop.call_at(max(loop.time(), due), self._flush)
+        self._timer = loop.call_at(max(loop.time(), due), self.flush)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write what is there, now."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

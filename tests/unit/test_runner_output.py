@@ -1,0 +1,87 @@
+"""Output pieces and their clipped form: bounded, in order, settled across pieces."""
+
+import asyncio
+import random
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.record import events as ev
+from agent.runner.clipping import Clipped
+from agent.runner.output import OutputStream, pieces
+from tests.unit.runner_parts import Desk
+
+
+@given(st.text(max_size=30_000))
+def test_pieces_are_the_text_and_each_fits_into_an_event(text: str) -> None:
+    cut = list(pieces(text))
+    assert "".join(cut) == text
+    assert all(len(piece.encode("utf-8", "replace")) <= 8_192 for piece in cut)
+
+
+@given(st.lists(st.text(alphabet="ab\n", max_size=200), max_size=60), st.integers(30, 500))
+def test_clipped_text_keeps_both_ends_and_counts_what_it_left_out(texts: list[str], limit: int) -> None:
+    clipped = Clipped(limit)
+    for text in texts:
+        clipped.add(text)
+    whole, shown = "".join(texts), clipped.text()
+    if len(whole) <= limit:
+        assert shown == whole
+    else:
+        head, tail = limit * 2 // 3, limit - limit * 2 // 3
+        assert shown == f"{whole[:head]}\n… {len(whole) - limit:,} characters left out …\n{whole[-tail:]}"
+
+
+def test_redrawn_line_replaces_what_an_earlier_piece_began() -> None:
+    clipped = Clipped(1_000)
+    for piece in ("start\n 10%", "\r 20%", "\r 30%\nend"):
+        clipped.add(piece)
+    assert clipped.text() == "start\n 30%\nend"
+
+
+async def test_output_cut_anywhere_arrives_whole(tmp_path: Path) -> None:
+    raw = ("héllo wörld 😀\n" * 2_000).encode()
+    rng = random.Random(3)
+    desk = Desk(tmp_path)
+    stream = OutputStream(desk.journal, "c1")
+    position = 0
+    while position < len(raw):
+        size = rng.randrange(1, 400)
+        stream.feed(raw[position : position + size])
+        position += size
+        if rng.random() < 0.05:
+            await asyncio.sleep(0)
+    stream.finish()
+    stored = "".join(
+        body.text for body in desk.bodies() if isinstance(body, ev.ToolOutput) and isinstance(body.text, str)
+    )
+    assert stored == raw.decode()
+
+
+async def test_redraws_over_several_batches_keep_their_carriage_return(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    stream = OutputStream(desk.journal, "c1")
+    stream.feed(b"go\n")
+    await asyncio.sleep(0.01)
+    stream.feed(b"\r 10%")
+    stream.flush()
+    stream.feed(b"\r 20%\r 30%")
+    stream.flush()
+    stream.feed(b"\r 100%\ndone\n")
+    assert stream.finish() == "go\n 100%\ndone\n"
+    stored = [body.text for body in desk.bodies() if isinstance(body, ev.ToolOutput)]
+    assert stored == ["go\n", " 10%", "\r 30%", "\r 100%\ndone\n"]
+
+
+async def test_endless_output_is_capped_with_a_note_that_says_how_much_is_missing(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    stream = OutputStream(desk.journal, "c1")
+    block = b"x" * 99 + b"\n"
+    for _ in range(210):
+        stream.feed(block * 1_000)
+    observed = stream.finish()
+    outputs = [body.text for body in desk.bodies() if isinstance(body, ev.ToolOutput)]
+    assert outputs[-1] == "\n… 1,000,000 bytes more not stored\n"
+    assert sum(len(text) for text in outputs[:-1] if isinstance(text, str)) == 20_000_000
+    assert len(observed) < 17_000
