@@ -32,7 +32,7 @@ from agent.runner.pausing import Pausing
 from agent.runner.resuming import Remains
 from agent.runner.steering import Steering
 from agent.runner.workspace import lay_out, plan_of, prepare_data
-from agent.sandbox.base import Sandbox
+from agent.sandbox.base import Sandbox, StartedSandbox
 from agent.sandbox.choose import choose
 from agent.scaffolds.catalogue import scaffold
 from tasks import catalogue
@@ -122,12 +122,20 @@ class Life:
         data = await prepare_data(self._folder, task, request)
         workspace = await lay_out(self._folder, task, data)
         self._sandbox = sandbox = choose(request.sandbox, plan_of(self._folder, task, request, workspace))
-        started = await (sandbox.attach() if self._resumed else sandbox.start())
+        started = await (self._taken_up(sandbox) if self._resumed else sandbox.start())
         await asyncio.to_thread(shutil.rmtree, workspace, ignore_errors=True)
         self._equipment = Equipment(task, led_by, self._model, sandbox, started)
         self._controls.pausing.sandbox_started(sandbox)
         self._controls.grading.sandbox_started(task, sandbox, started.sandbox, started.image)
         self._tell_of_sandbox(task)
+
+    async def _taken_up(self, sandbox: Sandbox) -> StartedSandbox:
+        """The sandbox of the runner before us, thawed, its running command ended: the agent is told it was cut off."""
+        started = await sandbox.attach()
+        await sandbox.thaw()
+        if started.running:
+            await sandbox.interrupt()
+        return started
 
     def _tell_of_sandbox(self, task: Task) -> None:
         assert self._equipment is not None

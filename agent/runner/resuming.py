@@ -10,7 +10,7 @@ from agent.runner.conversation import Conversation, conversation, unanswered
 from agent.runner.injections import Injections
 from agent.runner.journal import Journal
 
-_CUT_OFF = "the runner was restarted while this ran or before it could; what it did until then is not known"
+_CUT_OFF = "the runner was restarted while this ran, or before it could; it was ended, and how far it came is not known"
 
 
 @dataclass

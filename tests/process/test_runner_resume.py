@@ -10,7 +10,7 @@ import pytest
 from agent.record import events as ev
 from agent.record import index
 from agent.record.inbox import Inject
-from tests.process.runner_runs import Run, Runs, bash, script_line, until
+from tests.process.runner_runs import Run, Runs, bash, processes_with, script_line, until
 
 
 @pytest.fixture
@@ -29,7 +29,12 @@ def _kill(run: Run) -> None:
 
 def test_killed_runner_leaves_a_lost_run_that_another_takes_up(runs: Runs) -> None:
     run = runs.start(
-        [bash("echo 8 > answer.txt; export KEPT=yes"), bash("touch here.txt; sleep 20"), script_line("submit")]
+        [
+            bash("echo 8 > answer.txt; export KEPT=yes"),
+            bash("touch here.txt; sleep 321.5"),
+            bash("echo kept: $KEPT"),
+            script_line("submit"),
+        ]
     )
     until(lambda: (run.folder.work / "here.txt").exists(), "the second command runs")
     message = run.post(Inject(text="hello"))
@@ -50,7 +55,9 @@ def test_killed_runner_leaves_a_lost_run_that_another_takes_up(runs: Runs) -> No
     assert run.bodies(ev.Graded)[-1].score.value == 8.0
     cut_off = run.bodies(ev.ToolFinished)[1]
     assert "restarted" in run.text(cut_off.observation)
-    assert len(run.bodies(ev.StepStarted)) == 3
+    assert run.text(run.bodies(ev.ToolFinished)[2].observation).startswith("kept: yes")
+    assert len(run.bodies(ev.StepStarted)) == 4
+    assert processes_with("321.5") == []
 
 
 def test_started_run_is_not_started_over_without_asking_for_it(runs: Runs) -> None:
