@@ -11,6 +11,11 @@ from tests.bench.figures import Bench, Figure
 
 BENCHES = {
     "ls_1000_runs": "listing:ls_1000_runs",
+    "first_paint": "screens:first_paint",
+    "open_long_runs": "screens:open_long_runs",
+    "big_step": "screens:big_step",
+    "stream": "streams:stream",
+    "terminal_bytes": "streams:terminal_bytes",
     "docker_no_op": "commands:docker_no_op",
     "twenty_runs": "fleets:twenty_runs",
 }
