@@ -11,7 +11,6 @@ from agent.record.request import RunRequest, write_request
 from agent.record.summary import fold
 from agent.record.values import Host, Limits, Progress, RunSummary, Score, Usage
 
-EVENTS_A_STEP = 20
 HEARTBEAT_EVERY = 500
 START = 1_780_000_000.0
 
@@ -21,13 +20,13 @@ def made_events(run: str, count: int, *, ended: bool = True) -> Iterator[ev.Even
     summary = RunSummary()
     bodies = _bodies(run)
     for seq in range(1, count + 1):
-        step = max(0, (seq - 3) // EVENTS_A_STEP)
         if ended and seq == count:
             body: ev.AnyBody = ev.RunEnded(outcome="submitted")
         elif seq % HEARTBEAT_EVERY == 0:
             body = ev.Heartbeat(summary=summary)
         else:
             body = next(bodies)
+        step = summary.step + isinstance(body, ev.StepStarted)
         event = ev.Event(seq=seq, at=START + seq * 0.2, step=step, body=body)
         summary = fold(summary, event)
         yield event

@@ -14,7 +14,7 @@ from agent.record.log import write_events
 from agent.record.request import RunRequest, write_request
 from agent.record.values import Limits
 from tests.bench.figures import Bar, Figure, figure, percentile
-from tests.bench.made_runs import EVENTS_A_STEP, START, made_run
+from tests.bench.made_runs import START, made_run
 from tests.process.pty_terminal import MLRB, PtyTerminal
 
 BARE = (sys.executable, "-m", "tests.bench.bare_app")
@@ -52,8 +52,8 @@ def open_long_runs() -> Iterator[Figure]:
         paints: dict[str, list[float]] = {name: [] for name in SIZES}
         memory: dict[str, float] = {}
         for _ in range(REPEAT):
-            for name, count in SIZES.items():
-                seconds, memory[name] = _open(home, name, count)
+            for name in SIZES:
+                seconds, memory[name] = _open(home, name)
                 paints[name].append(seconds)
         reference = median(paints["100"])
         for name in ("50k", "1m"):
@@ -109,12 +109,11 @@ def _paint_s(home: Home, command: tuple[str, ...], marker: bytes) -> float:
         return time.monotonic() - terminal.started_at
 
 
-def _open(home: Home, name: str, count: int) -> tuple[float, float]:
+def _open(home: Home, name: str) -> tuple[float, float]:
     """Seconds until the end of the run's transcript is on the screen, and peak memory once it is quiet."""
-    marker = f"--step {(count - 4) // EVENTS_A_STEP}".encode()
     command = (*MLRB, "watch", name)
     with PtyTerminal(command, columns=120, lines=40, environment={"MLRB_HOME": str(home.path)}) as terminal:
-        terminal.wait_for_bytes(marker[:-1], timeout_s=60)
+        terminal.wait_for_bytes(b"submitted", timeout_s=60)
         seconds = time.monotonic() - terminal.started_at
         terminal.settle(1.5)
         return seconds, peak_memory_mb(terminal)
