@@ -4,10 +4,9 @@ import contextlib
 import os
 import sys
 import time
-import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -15,12 +14,14 @@ from textual.screen import Screen
 
 from agent.record.home import Home
 from agent.record.text import one_line, printable
-from mlrb_tui.control.recording import Recording, open_recording
 from mlrb_tui.control.settings import Settings, read_settings, remember
 from mlrb_tui.screens.fleet import FleetScreen
 from mlrb_tui.terminal import clipboard_sequence, kept_sane, set_mouse
 from mlrb_tui.themes import THEMES, is_plain, starting_theme
 from tasks.errors import MlrbError
+
+if TYPE_CHECKING:
+    from mlrb_tui.control.recording import Recording
 
 
 class MlrbApp(App[int]):
@@ -41,7 +42,7 @@ class MlrbApp(App[int]):
         home: Home,
         settings: Settings | None = None,
         *,
-        recording: Recording | None = None,
+        recording: "Recording | None" = None,
         read_only: bool = False,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
@@ -78,6 +79,8 @@ class MlrbApp(App[int]):
 
     def open_run(self, name: str) -> None:
         """The run screen on that run."""
+        from mlrb_tui.control.recording import open_recording
+
         try:
             recording = open_recording(self.home, name)
         except MlrbError as error:
@@ -85,7 +88,7 @@ class MlrbApp(App[int]):
         else:
             self._show_run(recording)
 
-    def _show_run(self, recording: Recording) -> None:
+    def _show_run(self, recording: "Recording") -> None:
         from mlrb_tui.screens.run import RunScreen
 
         self.push_screen(RunScreen(recording, read_only=self.read_only))
@@ -148,6 +151,8 @@ class MlrbApp(App[int]):
 
     def _handle_exception(self, error: Exception) -> None:
         """A bug ends the app in one clear line; the traceback goes to a file, not over the screen."""
+        import traceback
+
         self.crash = self.crash or one_line(f"{type(error).__name__}: {error}", 300)
         with contextlib.suppress(OSError), self.log_file.open("a", encoding="utf-8", errors="replace") as file:
             file.write(time.strftime("── %Y-%m-%d %H:%M:%S\n") + "".join(traceback.format_exception(error)))
@@ -161,8 +166,11 @@ class MlrbApp(App[int]):
 def run_app(home: Home, *, open_run: str | None = None, replay: str | None = None, read_only: bool = False) -> int:
     """The app until it is left; returns the exit code. What is wrong with the arguments is raised before it opens."""
     settings = read_settings(home)
-    name = open_run or replay
-    recording = open_recording(home, name) if name else None
+    recording = None
+    if name := open_run or replay:
+        from mlrb_tui.control.recording import open_recording
+
+        recording = open_recording(home, name)
     app = MlrbApp(home, settings, recording=recording, read_only=read_only)
     with kept_sane(app.leave):
         app.run(mouse=settings.mouse)

@@ -1,7 +1,5 @@
 """The user's settings: `$MLRB_HOME/config.toml`, strict about what it does not know."""
 
-import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -47,6 +45,8 @@ def read_settings(home: Home) -> Settings:
 
 def parse_settings(raw: bytes, path: Path) -> Settings:
     """Settings out of TOML; `path` is named where they can't be read."""
+    import tomllib
+
     try:
         return msgspec.convert(tomllib.loads(raw.decode()), Settings)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -58,6 +58,8 @@ def parse_settings(raw: bytes, path: Path) -> Settings:
 
 def remember(home: Home, name: str, value: str) -> None:
     """Set one setting in the file; all else in it, comments too, stays as it is."""
+    import re
+
     path = home.settings
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     line = f"{name} = {msgspec.json.encode(value).decode()}"

@@ -12,17 +12,18 @@ from textual.screen import Screen
 
 from agent.record.home import Home, RunFolder
 from agent.record.values import RunSummary
-from agent.record.watch import RunsWatch
 from mlrb_tui.screens.fleet_steering import Steering
 from mlrb_tui.views import fleet
 from mlrb_tui.views.fleet_columns import ASCII, UNICODE
-from mlrb_tui.views.fleet_header import EMPTY_STATE, NOTHING_FOUND, header
+from mlrb_tui.views.fleet_header import EMPTY_STATE, HEADING, NOTHING_FOUND, header
 from mlrb_tui.widgets.fleet_look import Look
 from mlrb_tui.widgets.row_lines import KeyLine, RowLines
 from mlrb_tui.widgets.run_table import RunTable
 
 if TYPE_CHECKING:
     from textual.widgets import Input
+
+    from agent.record.watch import RunsWatch
 
 _LOOK_EVERY_S = 1.0
 
@@ -48,7 +49,6 @@ class FleetScreen(Steering, Screen[None]):
         self.home = home
         self.read_only = read_only
         self._glyphs = ASCII if ascii_only else UNICODE
-        self._runs = RunsWatch(home)
         self._rows: list[fleet.FleetRow] = []
         self._known: dict[str, fleet.FleetRow] = {}
         self._shown = 0
@@ -57,23 +57,25 @@ class FleetScreen(Steering, Screen[None]):
         self._reversed = False
 
     def compose(self) -> ComposeResult:
-        yield RowLines(id="fleet-header")
+        yield RowLines(HEADING, id="fleet-header")
         yield RunTable(id="fleet-table", glyphs=self._glyphs)
         yield RowLines(id="fleet-empty")
         yield Horizontal(Look(self.home, id="fleet-look"), RowLines(id="fleet-notices"), id="fleet-below")
         yield KeyLine(id="fleet-keys")
 
     def on_mount(self) -> None:
-        self.run_worker(self._keep_looking(), exit_on_error=True)
+        # What follows is imported and read once there is something on the screen.
+        self.call_after_refresh(lambda: self.run_worker(self._keep_looking()))
 
     async def _keep_looking(self) -> None:
         """Look at all runs once a second, in a thread of its own; one look at a time."""
+        runs = await asyncio.to_thread(_watch, self.home)
         try:
             while True:
-                self._take(await asyncio.to_thread(self._runs.look))
+                self._take(await asyncio.to_thread(runs.look))
                 await asyncio.sleep(_LOOK_EVERY_S)
         finally:
-            self._runs.close()
+            runs.close()
 
     # ── what is shown ────────────────────────────────────────────────────────────────────────────────────
 
@@ -89,12 +91,18 @@ class FleetScreen(Steering, Screen[None]):
         self._shown = len(rows)
         table = self.query_one(RunTable)
         table.show(rows, now=now, id_width=fleet.id_width(self._rows), anew=anew)
-        self.set_class(not rows, "-empty")
-        if not rows:
-            self.query_one("#fleet-empty", RowLines).show(NOTHING_FOUND if self._rows else EMPTY_STATE)
+        self._show_whether_empty(not rows)
         self._show_header(now)
         self._show_notices()
         self.query_one(Look).look_at(table.row_at_cursor)
+
+    def _show_whether_empty(self, empty: bool) -> None:
+        said = self.query_one("#fleet-empty", RowLines)
+        if said.display != empty:
+            said.display = empty
+            self.query_one(RunTable).display = not empty
+            self.query_one("#fleet-below").set_class(empty, "-empty")
+        said.show(NOTHING_FOUND if self._rows else EMPTY_STATE)
 
     def _show_header(self, now: float) -> None:
         line = self.query_one("#fleet-header", RowLines)
@@ -189,3 +197,9 @@ class FleetScreen(Steering, Screen[None]):
     def action_leave(self) -> None:
         """Close the app; runs belong to no terminal."""
         self.app.exit(0)
+
+
+def _watch(home: Home) -> "RunsWatch":
+    from agent.record.watch import RunsWatch
+
+    return RunsWatch(home)

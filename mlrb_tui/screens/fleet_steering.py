@@ -1,17 +1,18 @@
 """What keys ask of the selected run; the request goes to its inbox, the answer comes back as an event."""
 
 import asyncio
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from agent.record.home import RunFolder
-from agent.record.inbox import Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
 from agent.record.text import printable
 from agent.record.values import PauseStrength
-from mlrb_tui.control.steer import send
 from tasks.errors import MlrbError
+
+if TYPE_CHECKING:
+    from agent.record.inbox import Request
 
 KILL_DETAIL = (
     "Its agent, its commands and its sandbox end, and each is looked for until it is gone.\n"
@@ -46,18 +47,26 @@ class Steering(Screen[None]):
 
     def action_pause(self, strength: PauseStrength) -> None:
         """Stop the run before its next model call, or at once."""
+        from agent.record.inbox import Pause
+
         self._ask(Pause(strength=strength), "freeze" if strength == "now" else "pause")
 
     def action_resume(self) -> None:
         """Let the run go on."""
+        from agent.record.inbox import Resume
+
         self._ask(Resume(), "resume")
 
     def action_interrupt(self) -> None:
         """End the running command."""
+        from agent.record.inbox import Interrupt
+
         self._ask(Interrupt(), "interrupt")
 
     def action_score(self) -> None:
         """Grade a snapshot."""
+        from agent.record.inbox import ScoreNow
+
         self._ask(ScoreNow(), "score now")
 
     def action_inject(self) -> None:
@@ -65,6 +74,7 @@ class Steering(Screen[None]):
         folder = self.steered
         if folder is None or not self.may_steer():
             return
+        from agent.record.inbox import Inject
         from mlrb_tui.widgets.dialogs import TextPrompt
 
         def say(text: str | None) -> None:
@@ -79,6 +89,7 @@ class Steering(Screen[None]):
         folder = self.steered
         if folder is None or not self.may_steer():
             return
+        from agent.record.inbox import Kill
         from mlrb_tui.widgets.dialogs import Confirm
 
         def kill(sure: bool | None) -> None:
@@ -87,12 +98,14 @@ class Steering(Screen[None]):
 
         self.app.push_screen(Confirm(f"Kill {folder.run}?", KILL_DETAIL, danger=True), kill)
 
-    def _ask(self, request: Request, word: str, folder: RunFolder | None = None) -> None:
+    def _ask(self, request: "Request", word: str, folder: RunFolder | None = None) -> None:
         folder = folder or self.steered
         if folder is not None and self.may_steer():
             self.run_worker(self._send(folder, request, word), group="steer")
 
-    async def _send(self, folder: RunFolder, request: Request, word: str) -> None:
+    async def _send(self, folder: RunFolder, request: "Request", word: str) -> None:
+        from mlrb_tui.control.steer import send
+
         try:
             await asyncio.to_thread(send, folder, request, origin="app")
         except MlrbError as error:

@@ -8,10 +8,10 @@ from typing import Literal
 
 from agent.record.text import one_line
 from agent.record.values import RunSummary, Score
-from mlrb_tui.views import words
+from mlrb_tui.views import rows, words
 from mlrb_tui.views.charts import spark
 from mlrb_tui.views.fleet import FleetRow, Mood
-from mlrb_tui.views.rows import cells
+from mlrb_tui.views.rows import Row
 
 Tone = Literal["plain", "strong", "muted", "good", "warn", "bad", "info", "accent", "track"]
 Span = tuple[str, Tone]
@@ -81,6 +81,8 @@ class Column:
     cell: Callable[[FleetRow, Context], Cell]
     right: bool = False
     least: int = 1
+    keeps_end: bool = False
+    """Whether the last span stays whole, if it is short, when the cell is cut."""
 
 
 def _mood(row: FleetRow, context: Context) -> Cell:
@@ -273,7 +275,7 @@ COLUMNS = (
     Column("model", "model", 10, 18, _model, least=8),
     Column("where", "where", 16, 14, _where),
     Column("step", "step", 5, 6, _step, right=True),
-    Column("now", "now", 3, 200, _now),
+    Column("now", "now", 3, 200, _now, keeps_end=True),
     Column("left", "left", 6, 8, _left, right=True),
     Column("bar", "", 12, BAR_WIDTH, _bar),
     Column("memory", "mem", 14, 11, _memory, right=True),
@@ -299,11 +301,11 @@ class Placed:
     width: int
 
 
-def natural_widths(rows: Sequence[FleetRow], context: Context) -> dict[str, int]:
+def natural_widths(runs: Sequence[FleetRow], context: Context) -> dict[str, int]:
     """How wide each column is for these rows; 0 where no row says anything in it."""
     widths = {}
     for column in COLUMNS:
-        lengths = (sum(cells(text) for text, _ in column.cell(row, context)) for row in rows)
+        lengths = (sum(rows.cells(text) for text, _ in column.cell(row, context)) for row in runs)
         widest = max(lengths, default=0)
         shown = widest or column.name in _ALWAYS
         widths[column.name] = min(column.most, max(widest, len(column.title), column.least)) if shown else 0
@@ -329,6 +331,15 @@ def place(widths: dict[str, int], total: int) -> list[Placed]:
 
 def _taken(columns: Sequence[Column], need: dict[str, int], gap: int) -> int:
     return sum(need[column.name] + gap for column in columns) - gap
+
+
+def fitted(cell: Cell, placed: Placed) -> Row:
+    """The cell as a row no wider than its column."""
+    row = tuple(rows.Span(text, tone) for text, tone in cell)
+    end = rows.cells(row[-1].text) if row else 0
+    if placed.column.keeps_end and len(row) > 1 and end <= 9 and rows.width_of(row) > placed.width > 2 * end:
+        return (*rows.cut_row(row[:-1], placed.width - end), row[-1])
+    return rows.cut_row(row, placed.width)
 
 
 def brief(seconds: float) -> str:

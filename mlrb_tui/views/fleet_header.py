@@ -9,10 +9,12 @@ _WORDS: dict[Mood, str] = {
     "paused": "paused", "waiting": "waiting", "lost": "lost",
 }  # fmt: skip
 
+HEADING = (Span(" mlrb", "strong"),)
+
 
 def header(counts: FleetCounts, glyphs: Glyphs, width: int, *, shown: int, query: str, order: str) -> Row:
     """The figures at the left, the filter and the order at the right; what has no room is left out."""
-    left: list[Span] = [Span(" mlrb", "strong")]
+    left: list[Span] = [*HEADING]
     for mood, word in _WORDS.items():
         if number := counts.moods.get(mood, 0):
             left += [Span(f"   {glyphs.moods[mood]} {number} {word}", MOOD_TONES[mood])]

@@ -6,15 +6,11 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from agent.errors import RecordError
 from agent.record.home import Home, RunFolder
-from agent.record.log import EventReader
 from agent.record.text import one_line
 from mlrb_tui.views import words
-from mlrb_tui.views.block_rows import Options, rows_of
 from mlrb_tui.views.fleet import FleetRow
 from mlrb_tui.views.rows import Row, Span
-from mlrb_tui.views.window import Window
 from mlrb_tui.widgets.row_lines import RowLines
 
 _REST_S = 0.06
@@ -51,6 +47,12 @@ class Look(RowLines):
 
 def last_rows(folder: RunFolder, width: int, height: int) -> Sequence[Row]:
     """The last rows of a run's transcript that fit."""
+    # Imported when the first look is taken: what the app's first paint does not need waits.
+    from agent.errors import RecordError
+    from agent.record.log import EventReader
+    from mlrb_tui.views.block_rows import Options, rows_of
+    from mlrb_tui.views.window import Window
+
     try:
         with EventReader(folder.events) as reader:
             transcript, _ = Window(reader).upto(reader.last_seq(), _BLOCKS)

@@ -3,32 +3,23 @@
 from collections.abc import Sequence
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.binding import Binding
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
 from mlrb_tui.views.rows import Row, Span, cut_row, width_of
-
-_TONES = ("plain", "strong", "muted", "good", "warn", "bad", "info", "accent", "track")
-# Tones that transcript rows use, said in ours.
-_SAME_AS = {
-    "dim": "muted", "faint": "track", "faint-label": "muted", "frame": "track", "ok": "good", "added": "good",
-    "removed": "bad", "thought": "accent", "edit": "info", "bar": "info", "pause": "info", "command": "warn",
-    "person": "warn", "validate": "warn", "score": "strong", "title": "strong", "running": "good", "spark": "accent",
-}  # fmt: skip
+from mlrb_tui.widgets.tones import tone_style
 
 
 class RowLines(Widget):
     """Rows of toned text, cut to the width; drawn again only where a row changed."""
 
-    COMPONENT_CLASSES = {f"row-lines--{tone}" for tone in _TONES}  # noqa: RUF012
     ALLOW_SELECT = False
 
-    def __init__(self, id: str | None = None) -> None:
+    def __init__(self, *lines: Row, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._lines: tuple[Row, ...] = ()
+        self._lines = lines
 
     def show(self, lines: Sequence[Row]) -> None:
         """Show these rows."""
@@ -45,13 +36,9 @@ class RowLines(Widget):
     def _strip(self, row: Row, width: int) -> Strip:
         blank = self.rich_style
         shown = cut_row(row, width)
-        segments = [Segment(span.text, self._tone(span.tone)) for span in shown]
+        segments = [Segment(span.text, blank + tone_style(self.app, span.tone)) for span in shown]
         segments.append(Segment(" " * max(0, width - width_of(shown)), blank))
         return Strip(segments).adjust_cell_length(width, blank)
-
-    def _tone(self, tone: str) -> Style:
-        name = _SAME_AS.get(tone, tone if tone in _TONES else "plain")
-        return self.rich_style + self.get_component_rich_style(f"row-lines--{name}", partial=True)
 
 
 class KeyLine(RowLines):

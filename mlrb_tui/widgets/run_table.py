@@ -15,11 +15,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from mlrb_tui.views.fleet import FleetRow
-from mlrb_tui.views.fleet_columns import NARROW, UNICODE, Cell, Context, Glyphs, Placed, natural_widths, place
-from mlrb_tui.views.rows import Span, cut_row, width_of
+from mlrb_tui.views.fleet_columns import NARROW, UNICODE, Cell, Context, Glyphs, Placed, fitted, natural_widths, place
+from mlrb_tui.views.rows import width_of
+from mlrb_tui.widgets.tones import cursor_style, tone_style
 
 _MEASURED_ROWS = 80
-_TONES = ("plain", "strong", "muted", "good", "warn", "bad", "info", "accent", "track")
 _DrawnLine = tuple[bool, tuple[Cell, ...]]
 
 
@@ -35,11 +35,6 @@ class RunTable(ScrollView, can_focus=True):
         Binding("end", "edge(False)", "last", show=False, id="table.last"),
         Binding("enter", "open", "open", id="table.open", key_display="enter"),
     ]
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "run-table--heading",
-        "run-table--cursor",
-        *(f"run-table--{tone}" for tone in _TONES),
-    }
     ALLOW_SELECT = False
 
     class Highlighted(Message):
@@ -64,7 +59,6 @@ class RunTable(ScrollView, can_focus=True):
         self._widths: dict[str, int] = {}
         self._placed: list[Placed] = []
         self._drawn: dict[int, _DrawnLine] = {}
-        self._styles: dict[str, Style] = {}
 
     # ── what is shown ────────────────────────────────────────────────────────────────────────────────────
 
@@ -138,23 +132,22 @@ class RunTable(ScrollView, can_focus=True):
 
     def _strip(self, line: _DrawnLine, width: int) -> Strip:
         at_cursor, cells = line
-        over = self.get_component_rich_style("run-table--cursor", partial=True) if at_cursor else Style()
-        blank = self._style("plain") + over
+        blank = self._style("plain", at_cursor)
         segments: list[Segment] = []
         x = 0
         for placed, cell in zip(self._placed, cells, strict=True):
-            shown = cut_row(tuple(Span(text, tone) for text, tone in cell), placed.width)
+            shown = fitted(cell, placed)
             gap = placed.x - x
             spare = placed.width - width_of(shown)
             before, after = (gap + spare, 0) if placed.column.right else (gap, spare)
             segments.append(Segment(" " * before, blank))
-            segments += [Segment(span.text, self._style(span.tone) + over) for span in shown]
+            segments += [Segment(span.text, self._style(span.tone, at_cursor)) for span in shown]
             segments.append(Segment(" " * after, blank))
             x = placed.x + placed.width
         return Strip(segments).adjust_cell_length(width, blank)
 
     def _heading(self, width: int) -> Strip:
-        style = self.get_component_rich_style("run-table--heading")
+        style = self._style("muted")
         line = ""
         for placed in self._placed:
             title = placed.column.title[: placed.width]
@@ -162,15 +155,12 @@ class RunTable(ScrollView, can_focus=True):
             line += title.rjust(placed.width) if placed.column.right else title.ljust(placed.width)
         return Strip([Segment(line, style)]).adjust_cell_length(width, style)
 
-    def _style(self, tone: str) -> Style:
-        if tone not in self._styles:
-            self._styles[tone] = self.get_component_rich_style(f"run-table--{tone}")
-        return self._styles[tone]
-
-    def notify_style_update(self) -> None:
-        """Forget colours when the theme changes."""
-        super().notify_style_update()
-        self._styles.clear()
+    def _style(self, tone: str, at_cursor: bool = False) -> Style:
+        if not at_cursor:
+            return self.rich_style + tone_style(self.app, tone)
+        # Where the cursor's line is turned round, colours would make it unreadable.
+        shown = "strong" if tone == "strong" else "plain" if self.app.native_ansi_color else tone
+        return self.rich_style + tone_style(self.app, shown) + cursor_style(self.app)
 
     def _refresh_changed(self) -> None:
         """Draw again what differs from what was drawn: the bytes go over somebody's SSH."""
