@@ -6,6 +6,7 @@ record is never written here. Exit code 0 where there is a score, valid or not; 
 """
 
 import argparse
+import math
 import os
 import signal
 import sys
@@ -135,8 +136,15 @@ def _with(score: Score, task: Task, found: Found) -> Score:
         valid=not error,
         error=error,
         baseline=score.baseline if found.baseline is None else found.baseline,
-        baseline_spread=score.baseline_spread if found.baseline_spread is None else found.baseline_spread,
+        baseline_spread=_noise(score.baseline_spread, found),
     )
+
+
+def _noise(stored: float, found: Found) -> float:
+    """How far the gain may vary by chance: as the task measured it, else that of the baseline and of this value."""
+    if found.baseline_spread is not None:
+        return found.baseline_spread
+    return math.hypot(stored, found.standard_error or 0.0)
 
 
 def _violation(task: Task, rule: str, evidence: str) -> Violation:

@@ -65,7 +65,9 @@ def _difference(relative: str, original: Path, copy: Path) -> str:
     if max(original.stat().st_size, copy.stat().st_size) > _DIFFED_BYTES:
         return f"{relative} was changed ({copy.stat().st_size:,} bytes now)"
     before, after = (file.read_text(encoding="utf-8", errors="replace").splitlines() for file in (original, copy))
-    lines = [line for line in difflib.unified_diff(before, after, n=0, lineterm="") if line[:3] not in ("---", "+++")]
-    shown = "\n".join(lines[:_DIFF_LINES])[:_DIFF_CHARACTERS]
-    more = len(lines) - _DIFF_LINES
-    return f"{relative} was changed:\n{shown}" + (f"\n… {more} more lines" if more > 0 else "")
+    lines = list(difflib.unified_diff(before, after, n=0, lineterm=""))[2:]
+    # What was put in says more than what was taken out.
+    shown = [*(line for line in lines if line[0] == "+"), *(line for line in lines if line[0] == "-")]
+    more = len(shown) - _DIFF_LINES
+    text = "\n".join(shown[:_DIFF_LINES])[:_DIFF_CHARACTERS]
+    return f"{relative} was changed:\n{text}" + (f"\n… {more} more lines" if more > 0 else "")

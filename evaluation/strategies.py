@@ -72,6 +72,11 @@ class StrategyProcess:
     def __exit__(self, *exc_info: object) -> None:
         self._end()
 
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
     def first_move(self) -> object:
         """A new game: the strategy's move in round one."""
         return self._ask(None)

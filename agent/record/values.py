@@ -94,7 +94,7 @@ class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
     split: Literal["dev", "test"] = "test"
     baseline: float | None = None
     baseline_spread: float = 0.0
-    """How far the baseline itself varies; an improvement counts only beyond it."""
+    """Standard deviation of the gain by chance alone; an improvement counts only beyond twice that."""
     valid: bool = False
     untouched: bool = False
     """The artefact is the starter, byte for byte: it earns nothing."""
@@ -111,11 +111,11 @@ class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def beats_baseline(self) -> bool:
-        """Whether a valid value lies beyond the baseline and its spread, in the metric's direction."""
+        """Whether a valid value lies beyond the baseline and its noise, in the metric's direction."""
         if not self.valid or self.value is None or self.baseline is None:
             return False
         gain = self.value - self.baseline if self.direction == "maximize" else self.baseline - self.value
-        return gain > self.baseline_spread
+        return gain > 2 * self.baseline_spread
 
 
 class Proof(Struct, frozen=True):

@@ -18,7 +18,7 @@ from tasks.contract import Broken, Grade, Options, Report
 Prices = dict[str, float]
 STARTER = Path(__file__).parent / "starter" / "baseline.py"
 NEEDED = ("pandas", "sklearn")
-RESAMPLES = 1000
+RESAMPLES = 500
 MOST_EXACT = 0.05
 """Models do not hit more than this share of prices to the cent."""
 SAME = 1e-6
@@ -27,26 +27,36 @@ SAME = 1e-6
 def grade(submission: Path, private: Path, *, split: str, options: Options, report: Report) -> Grade:
     """Join by Id, score, and compare with the starter."""
     report(0, 2, "scoring")
-    answers = _prices((private / split / "answer.csv").read_bytes(), "answer.csv")
     data = private / split / "data"
-    wanted = {row["Id"] for row in csv.DictReader(io.StringIO((data / "test.csv").read_text(encoding="utf-8")))}
-    predicted = _prices((submission / "submission.csv").read_bytes(), "submission.csv")
-    _require_ids(set(predicted), wanted)
-    ids = sorted(answers, key=int)
-    truth, guesses = [answers[one] for one in ids], [predicted[one] for one in ids]
-    found: Grade = {
-        "value": r2(truth, guesses),
-        "standard_error": statistics.stdev(r2(*_columns(sample)) for sample in _resamples(truth, guesses)),
-        "details": {"rmse": rmse(truth, guesses), "rows": float(len(ids))},
-        "violations": _exact_hits(truth, guesses),
-    }
+    predicted = read_predictions(submission, data)
+    answers = _prices((private / split / "answer.csv").read_bytes(), "answer.csv")
+    found = measure(answers, predicted)
     report(1, 2, "running the starter on the same rows")
     starter = _starter_prices(data)
     if starter is not None:
-        _compare(found, truth, guesses, [starter[one] for one in ids])
-        found["untouched"] = all(math.isclose(predicted[one], starter[one], rel_tol=SAME) for one in wanted)
+        _compare(found, answers, predicted, starter)
+        found["untouched"] = all(math.isclose(price, starter[one], rel_tol=SAME) for one, price in predicted.items())
     report(2, 2, "done")
     return found
+
+
+def read_predictions(submission: Path, data: Path) -> Prices:
+    """The predicted prices, one for each test row; `ValueError` says in one line what is wrong with them."""
+    wanted = {row["Id"] for row in csv.DictReader(io.StringIO((data / "test.csv").read_text(encoding="utf-8")))}
+    predicted = _prices((submission / "submission.csv").read_bytes(), "submission.csv")
+    _require_ids(set(predicted), wanted)
+    return predicted
+
+
+def measure(answers: Prices, predicted: Prices) -> Grade:
+    """How good the prices are, by themselves."""
+    truth, guesses = _columns([(price, predicted[one]) for one, price in _sorted(answers)])
+    return {
+        "value": r2(truth, guesses),
+        "standard_error": statistics.stdev(r2(*_columns(sample)) for sample in _resamples(truth, guesses)),
+        "details": {"rmse": rmse(truth, guesses), "rows": float(len(answers))},
+        "violations": _exact_hits(truth, guesses),
+    }
 
 
 def r2(truth: Sequence[float], guesses: Sequence[float]) -> float:
@@ -61,24 +71,29 @@ def rmse(truth: Sequence[float], guesses: Sequence[float]) -> float:
     return math.sqrt(statistics.fmean((one - guess) ** 2 for one, guess in zip(truth, guesses, strict=True)))
 
 
-def _compare(found: Grade, truth: list[float], guesses: list[float], starter: list[float]) -> None:
+def _compare(found: Grade, answers: Prices, predicted: Prices, starter: Prices) -> None:
     """Put the starter's value in, and the noise of the difference (a paired bootstrap) as its spread."""
-    found["baseline"] = r2(truth, starter)
+    columns = _columns([(price, predicted[one], starter[one]) for one, price in _sorted(answers)])
+    found["baseline"] = r2(columns[0], columns[2])
     differences = []
-    for sample in _resamples(truth, guesses, starter):
-        true, own, theirs = _columns(sample)
-        differences.append(r2(true, own) - r2(true, theirs))
+    for sample in _resamples(*columns):
+        truth, own, theirs = _columns(sample)
+        differences.append(r2(truth, own) - r2(truth, theirs))
     found["baseline_spread"] = statistics.stdev(differences)
 
 
-def _resamples(*columns: list[float]) -> list[list[tuple[float, ...]]]:
+def _sorted(prices: Prices) -> list[tuple[str, float]]:
+    return sorted(prices.items(), key=lambda item: int(item[0]))
+
+
+def _resamples(*columns: Sequence[float]) -> list[list[tuple[float, ...]]]:
     """Rows drawn with replacement, again and again, the same each time that it is asked for."""
     rng = random.Random(0)
     rows = list(zip(*columns, strict=True))
     return [rng.choices(rows, k=len(rows)) for _ in range(RESAMPLES)]
 
 
-def _columns(rows: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
+def _columns(rows: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
     return list(zip(*rows, strict=True))
 
 
@@ -117,7 +132,7 @@ def _require_ids(given: set[str], wanted: set[str]) -> None:
         raise ValueError(f"submission.csv has {len(unknown)} Ids that are not in test.csv, such as {unknown[0]:.20}")
 
 
-def _exact_hits(truth: list[float], guesses: list[float]) -> list[Broken]:
+def _exact_hits(truth: Sequence[float], guesses: Sequence[float]) -> list[Broken]:
     hits = sum(one == guess for one, guess in zip(truth, guesses, strict=True))
     if hits <= MOST_EXACT * len(truth):
         return []
