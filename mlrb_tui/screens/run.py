@@ -20,21 +20,22 @@ from mlrb_tui.views import search
 from mlrb_tui.views.panels import Shown
 from mlrb_tui.views.run import RunView
 from mlrb_tui.views.timeline import Moment
+from mlrb_tui.widgets.opaque import OpaqueScreen
 from mlrb_tui.widgets.row_lines import KeyLine
 from mlrb_tui.widgets.run_parts import RunHeader, RunPanels, RunStrip
-from mlrb_tui.widgets.time_line import TimeLine
+from mlrb_tui.widgets.time_line import Legend, TimeClock, TimeLine
 from mlrb_tui.widgets.transcript import TranscriptLines
 
 _WIDTHS = ((0, "-slim"), (40, "-narrow"), (100, "-mid"), (130, "-wide"))
 _HEIGHTS = ((0, "-tiny"), (8, "-low"), (14, "-short"), (28, "-high"))
 _TICK_S = 0.1
 _SAID_FOR_S = 6.0
-_CELLS_A_SECOND = 14_000
+_BYTES_A_SECOND = 14_000
 _LONGEST_WAIT_S = 0.2
 """Frames come slower the more they repaint, but never slower than this."""
 
 
-class RunScreen(RunMoving, RunSteering):
+class RunScreen(RunMoving, RunSteering, OpaqueScreen):
     """A run at one moment of it; at its end, it follows."""
 
     CSS_PATH = "run.tcss"
@@ -74,7 +75,10 @@ class RunScreen(RunMoving, RunSteering):
             yield TranscriptLines(self.view, id="run-transcript")
             yield RunPanels(id="run-panels")
         yield RunStrip(id="run-strip")
-        yield TimeLine(id="run-timeline")
+        with Horizontal(id="run-time"):
+            yield TimeLine(id="run-timeline")
+            yield TimeClock(id="run-clock")
+        yield Legend(id="run-legend")
         yield Input(id="run-search", placeholder="find in this run", compact=True)
         yield KeyLine(id="run-keys")
 
@@ -102,7 +106,8 @@ class RunScreen(RunMoving, RunSteering):
         new_second, self._second = second != self._second, second
         if new_second:
             self._look_whether_live()
-        self._new = (self.view.poll() > 0 or self.view.play_on(passed)) | self._new
+        played = self.view.play_on(passed)
+        self._new = self.view.poll() > 0 or played or self._new
         if now >= self._next_frame and self._new:
             self._paint_new(panels=new_second or self.view.player.playing)
         elif new_second and (self._live or self._said[0]):
@@ -116,11 +121,11 @@ class RunScreen(RunMoving, RunSteering):
     def _paint_new(self, *, panels: bool) -> None:
         self._new = False
         shown = self._shown()
-        cells = self.query_one(TranscriptLines).update(shown.now)
-        cells += self._paint_header(shown)
+        cost = self.query_one(TranscriptLines).update(shown.now)
+        cost += self._paint_header(shown)
         if panels:
             self._paint_panels(shown)
-        self._next_frame = time.monotonic() + min(_LONGEST_WAIT_S, cells / _CELLS_A_SECOND)
+        self._next_frame = time.monotonic() + min(_LONGEST_WAIT_S, cost / _BYTES_A_SECOND)
 
     def paint(self) -> None:
         """Show everything as it stands at this moment."""
@@ -149,7 +154,9 @@ class RunScreen(RunMoving, RunSteering):
         state, tone = self._where()
         last = max(self.view.last_at, shown.now)
         moment = Moment(self.view.first_at, last, shown.now, state, tone, self.view.at_end)
-        self.query_one(TimeLine).update(moment, self.view.marks, stop=self.stop, steering=self._live)
+        self.query_one(TimeClock).update(moment)
+        self.query_one(TimeLine).update(moment, self.view.marks)
+        self.query_one(Legend).update(self.stop, steering=self._live)
 
     def _where(self) -> tuple[str, str]:
         """What the time line says of the moment shown."""

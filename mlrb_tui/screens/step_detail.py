@@ -7,7 +7,6 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Input
 
 from agent.record.log import EventReader
@@ -16,6 +15,7 @@ from mlrb_tui.screens.run_copy import write_somewhere
 from mlrb_tui.views.blocks import AnyBlock
 from mlrb_tui.views.detail import document_of, title_of
 from mlrb_tui.views.document import Output
+from mlrb_tui.widgets.opaque import OpaqueScreen
 from mlrb_tui.widgets.pager import Pager
 from mlrb_tui.widgets.row_lines import KeyLine
 
@@ -23,7 +23,7 @@ _LOOK_EVERY_S = 0.25
 _CLIPBOARD_CHARACTERS = 50_000
 
 
-class StepDetail(Screen[None]):
+class StepDetail(OpaqueScreen):
     """A pager on one block; follows the output of a command that still runs."""
 
     CSS_PATH = "step_detail.tcss"

@@ -47,6 +47,9 @@ class Scroller:
         """The end is shown, and stays shown when more comes."""
         self._top: Position = (0, 0)
         self._cursor: Position = (0, 0)
+        self.leaps = False
+        """While it follows, it moves by a quarter of its height at a time."""
+        self._settled = False
 
     @property
     def selected(self) -> int | None:
@@ -101,7 +104,7 @@ class Scroller:
 
     def to_end(self) -> None:
         """Show the end, and follow."""
-        self.following = True
+        self.following, self._settled = True, False
 
     def to(self, key: int) -> None:
         """Show the thing of that key, a third down the window."""
@@ -142,13 +145,27 @@ class Scroller:
     def _start(self) -> tuple[int, int]:
         """The first row of the window, which is full where there is enough to fill it."""
         full = self._shifted(self._end(), -(self.height - 1))
-        return full if self.following else min(self._resolved(self._top), full)
+        return self._followed(full) if self.following else min(self._resolved(self._top), full)
+
+    def _followed(self, full: tuple[int, int]) -> tuple[int, int]:
+        """Where the window stands while it follows: it stays for as long as what comes fits below.
+
+        Scrolling line by line would repaint the whole window for each line; leaps leave the eye in peace too.
+        """
+        top = self._resolved(self._top)
+        if not (self.leaps and self._settled) or self._distance(full, top) > self.height // 2:
+            top = full
+        elif top < full:
+            top = self._shifted(full, self.height // 4)
+        self._top, self._settled = self._named(top), True
+        return top
 
     def _cursor_place(self) -> tuple[int, int]:
         return self._end() if self.following else self._resolved(self._cursor)
 
     def _place(self, start: tuple[int, int], cursor: tuple[int, int]) -> None:
         self.following = cursor >= self._end()
+        self._settled = self._settled and self.following
         self._top, self._cursor = self._named(start), self._named(cursor)
 
     def _end(self) -> tuple[int, int]:
@@ -168,7 +185,9 @@ class Scroller:
         return (self.source.key(place[0]), place[1]) if place[0] < self.source.count else (0, 0)
 
     def _distance(self, start: tuple[int, int], stop: tuple[int, int]) -> int:
-        """How many rows `stop` lies below `start`."""
+        """How many rows `stop` lies below `start`; 0 where it lies above."""
+        if stop <= start:
+            return 0
         if start[0] == stop[0]:
             return stop[1] - start[1]
         between = sum(len(self.source.rows(index)) for index in range(start[0], stop[0]))

@@ -8,7 +8,7 @@ from agent.record.log import EventReader
 from agent.record.values import Gpu
 
 _MOST = 480
-_READ = 160
+_READ = 90
 _LOOK_BACK = 60
 
 

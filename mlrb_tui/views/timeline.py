@@ -12,6 +12,8 @@ _GLYPHS = {
 }  # fmt: skip
 _LEGEND = (("×", "bad", "error"), ("✔", "score", "score"), ("▲", "warn", "alarm"), ("◆", "person", "person"),
            ("║", "pause", "pause"))  # fmt: skip
+_BEFORE = 5
+"""Columns in front of the axis."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,15 @@ class Moment:
 
 
 def axis(moment: Moment, marks: Marks, width: int) -> Row:
-    """The line itself: where it begins, the marks, the cursor, the moment and the state."""
-    begin = row(Span("0:00 ", "dim"))
-    end = _end(moment)
-    room = width - 5 - sum(cells(span.text) for span in end)
-    if room < 8:
-        return cut_row(row(Span(_clock(moment), "strong"), " ", Span(moment.state, moment.state_tone)), width)
-    return (*begin, *_line(moment, marks, room), *end)
+    """The line itself: where it begins, the marks, the cursor."""
+    return (Span("0:00 ", "dim"), *_line(moment, marks, width - _BEFORE)) if width >= _BEFORE + 4 else ()
+
+
+def clock(moment: Moment) -> Row:
+    """The moment shown, of how many, and what the screen does there."""
+    here = words.clock(moment.at - moment.first_at)
+    said = here if moment.at_end else f"{here} / {words.clock(moment.last_at - moment.first_at)}"
+    return row(Span(f" {said} ", "strong"), Span(moment.state, moment.state_tone))
 
 
 def legend(stop: str, width: int, *, steering: bool) -> Row:
@@ -51,19 +55,10 @@ def legend(stop: str, width: int, *, steering: bool) -> Row:
 
 def moment_at(moment: Moment, column: int, width: int) -> float | None:
     """The time that a column of the axis stands for."""
-    room = width - 5 - sum(cells(span.text) for span in _end(moment))
-    if room < 8 or not 5 <= column < 5 + room:
+    room = width - _BEFORE
+    if room < 4 or not _BEFORE <= column < width:
         return None
-    return moment.first_at + (column - 5) / (room - 1) * (moment.last_at - moment.first_at)
-
-
-def _clock(moment: Moment) -> str:
-    here = words.clock(moment.at - moment.first_at)
-    return here if moment.at_end else f"{here} / {words.clock(moment.last_at - moment.first_at)}"
-
-
-def _end(moment: Moment) -> Row:
-    return row(Span(f" {_clock(moment)} ", "strong"), Span(moment.state, moment.state_tone))
+    return moment.first_at + (column - _BEFORE) / (room - 1) * (moment.last_at - moment.first_at)
 
 
 def _line(moment: Moment, marks: Marks, width: int) -> Row:

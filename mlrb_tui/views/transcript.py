@@ -4,6 +4,8 @@ import bisect
 import dataclasses
 from collections.abc import Iterable
 
+import msgspec
+
 from agent.record import events as ev
 from agent.record.summary import preview
 from agent.record.text import one_line, settle_carriage_returns
@@ -28,7 +30,7 @@ class Transcript:
 
     def apply(self, events: Iterable[ev.Event]) -> None:
         """Take in events that follow the ones before."""
-        for event in events:
+        for event in _joined(events):
             self._take(event)
 
     def index_of(self, seq: int) -> int:
@@ -196,3 +198,32 @@ class Transcript:
     def _put(self, block: AnyBlock) -> None:
         self.blocks[self.index_of(block.seq)] = block
         self.changes += 1
+
+
+def _joined(events: Iterable[ev.Event]) -> Iterable[ev.Event]:
+    """The events with pieces of output that follow each other made one: a chatty command costs one change a batch."""
+    held: list[ev.Event] = []
+    for event in events:
+        if isinstance(event.body, ev.ToolOutput):
+            if held and _call_of(held[0]) != event.body.call_id:
+                yield _one_of(held)
+                held = []
+            held.append(event)
+            continue
+        if held:
+            yield _one_of(held)
+            held = []
+        yield event
+    if held:
+        yield _one_of(held)
+
+
+def _call_of(event: ev.Event) -> str:
+    return event.body.call_id if isinstance(event.body, ev.ToolOutput) else ""
+
+
+def _one_of(events: list[ev.Event]) -> ev.Event:
+    if len(events) == 1:
+        return events[0]
+    text = "".join(preview(event.body.text) for event in events if isinstance(event.body, ev.ToolOutput))
+    return msgspec.structs.replace(events[-1], body=ev.ToolOutput(call_id=_call_of(events[0]), text=text))

@@ -9,7 +9,7 @@ from agent.record.values import Blob
 from mlrb_tui.views.notices import HEADS, QUIET
 from mlrb_tui.views.transcript import TAIL_CHARACTERS, Transcript
 
-PAGE = 120
+PAGE = 60
 _TAIL_PIECES = 16
 _RECEIPTS = ("request_delivered", "request_answered", "request_refused")
 _LATE = 400

@@ -10,13 +10,17 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from mlrb_tui.views.rows import Row
+from mlrb_tui.views.rows import Row, Span
 
 _TONES = (
     "dim", "faint", "strong", "key", "title", "frame", "thought", "faint-label", "command", "edit", "output", "ok",
     "bad", "warn", "person", "pause", "score", "running", "added", "removed", "bar", "spark", "found", "cursor",
     "cursor-live", "cursor-past", "state-ok", "state-bad", "state-warn", "state-pause",
 )  # fmt: skip
+
+
+_STYLE_BYTES = 42
+"""What a change of colours costs."""
 
 
 class Lines(Widget):
@@ -62,8 +66,8 @@ class Lines(Widget):
         super().__init__(id=id, classes=classes)
         self._shown: list[Row] = []
         self._styles_by_tone: dict[str, Style] = {}
-        self.painted_cells = 0
-        """How many cells were repainted so far."""
+        self.painted_bytes = 0
+        """About how many bytes were repainted so far."""
 
     @property
     def shown(self) -> Sequence[Row]:
@@ -71,7 +75,7 @@ class Lines(Widget):
         return self._shown
 
     def show(self, rows: Sequence[Row]) -> int:
-        """Show these rows; returns how many cells that repaints."""
+        """Show these rows; returns about how many bytes that repaints."""
         before, self._shown = self._shown, list(rows)
         width = self.size.width
         regions = [
@@ -82,9 +86,9 @@ class Lines(Widget):
         ]
         if regions:
             self.refresh(*regions)
-        cells = sum(region.width for region in regions)
-        self.painted_cells += cells
-        return cells
+        cost = sum(region.width + _STYLE_BYTES * len(_at(rows, region.y)) for region in regions)
+        self.painted_bytes += cost
+        return cost
 
     def notify_style_update(self) -> None:
         """A theme came or went: no style that was looked up before holds."""
@@ -94,7 +98,8 @@ class Lines(Widget):
     def render_line(self, y: int) -> Strip:
         """One row as a strip of exactly this widget's width."""
         base = self.rich_style
-        segments = [Segment(text, self._style(tone) if tone else base) for text, tone in _at(self._shown, y) if text]
+        row = merged(_at(self._shown, y))
+        segments = [Segment(text, self._style(tone) if tone else base) for text, tone in row if text]
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     def _style(self, tone: str) -> Style:
@@ -103,6 +108,21 @@ class Lines(Widget):
             style = self.get_component_rich_style(f"lines--{tone}")
             self._styles_by_tone[tone] = style
         return style
+
+
+def merged(row: Row) -> Row:
+    """The row with blanks drawn in the style before them: nobody sees it, and each style costs bytes."""
+    spans: list[Span] = []
+    for span in row:
+        if spans and (
+            spans[-1].tone == span.tone or (span.text.isspace() and "found" not in (span.tone, spans[-1].tone))
+        ):
+            spans[-1] = Span(spans[-1].text + span.text, spans[-1].tone)
+        elif len(spans) == 1 and spans[0].text.isspace():
+            spans[0] = Span(spans[0].text + span.text, span.tone)
+        else:
+            spans.append(span)
+    return tuple(spans)
 
 
 def changed_columns(before: Row, after: Row, width: int) -> tuple[int, int]:

@@ -12,7 +12,7 @@ class RunHeader(Lines):
     """What run this is, how it stands, what it does now."""
 
     def update(self, shown: Shown, *, lost: bool, requests: Sequence[Asked], said: str) -> int:
-        """Show it as it stands; returns how many cells that repaints."""
+        """Show it as it stands; returns about how many bytes that repaints."""
         rows = header.rows(shown.summary, shown.now, self.size.width, lost=lost, requests=requests, said=said)
         return self.show(rows[: max(1, self.size.height)])
 
@@ -21,7 +21,7 @@ class RunPanels(Lines):
     """The panels, where there is room for them."""
 
     def update(self, shown: Shown) -> int:
-        """Show them as they stand; returns how many cells that repaints."""
+        """Show them as they stand; returns about how many bytes that repaints."""
         if not self.display or self.size.width < 12:
             return 0
         return self.show(panels.boxes(shown, self.size.width, self.size.height))
@@ -31,5 +31,5 @@ class RunStrip(Lines):
     """The panels in one line."""
 
     def update(self, shown: Shown) -> int:
-        """Show it as it stands; returns how many cells that repaints."""
+        """Show it as it stands; returns about how many bytes that repaints."""
         return self.show([panels.strip(shown, self.size.width)]) if self.display else 0

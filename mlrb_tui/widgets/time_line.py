@@ -5,6 +5,7 @@ from textual.message import Message
 
 from mlrb_tui.views import timeline
 from mlrb_tui.views.marks import Marks
+from mlrb_tui.views.rows import apart, width_of
 from mlrb_tui.views.timeline import Moment
 from mlrb_tui.widgets.lines import Lines
 
@@ -22,17 +23,42 @@ class TimeLine(Lines):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._moment: Moment | None = None
+        self._marks = Marks()
 
-    def update(self, moment: Moment, marks: Marks, *, stop: str, steering: bool) -> None:
+    def update(self, moment: Moment, marks: Marks) -> None:
         """Show this moment."""
-        self._moment = moment
-        width = self.size.width
-        rows = [timeline.axis(moment, marks, width), timeline.legend(stop, width, steering=steering)]
-        self.show(rows[: max(1, self.size.height)])
+        self._moment, self._marks = moment, marks
+        self.show([timeline.axis(moment, marks, self.size.width)])
+
+    def on_resize(self) -> None:
+        """The clock beside it takes more room, or less."""
+        if self._moment is not None:
+            self.update(self._moment, self._marks)
 
     def on_click(self, event: events.Click) -> None:
         """Go to the moment that was clicked on."""
-        if self._moment is not None and event.y == 0:
+        if self._moment is not None:
             at = timeline.moment_at(self._moment, event.x, self.size.width)
             if at is not None:
                 self.post_message(self.Sought(at))
+
+
+class TimeClock(Lines):
+    """The moment in figures, beside the axis: a widget of its own, since it changes each second and that does not."""
+
+    def update(self, moment: Moment) -> None:
+        """Show this moment."""
+        shown = timeline.clock(moment)
+        # In leaps of four columns, so that a layout is rare.
+        width = -(-width_of(shown) // 4) * 4
+        if self.styles.width is None or self.styles.width.value != width:
+            self.styles.width = width
+        self.show([apart((), shown, width)])
+
+
+class Legend(Lines):
+    """What the marks mean."""
+
+    def update(self, stop: str, *, steering: bool) -> None:
+        """Show what marks the keys stop at."""
+        self.show([timeline.legend(stop, self.size.width, steering=steering)])

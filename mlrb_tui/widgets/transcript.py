@@ -41,6 +41,7 @@ class TranscriptLines(Lines, can_focus=True):
         self.needle = ""
         self.reading = Reading(view)
         self.scroller = Scroller(self.reading)
+        self.scroller.leaps = True
         self._view = view
         self._seeks = view.seeks
 
@@ -51,14 +52,14 @@ class TranscriptLines(Lines, can_focus=True):
         return None if index is None else self.reading.block(index)
 
     def update(self, now: float) -> int:
-        """Show the transcript as it stands; returns how many cells that repaints."""
+        """Show the transcript as it stands; returns about how many bytes that repaints."""
         if self._seeks != self._view.seeks:
             self._seeks = self._view.seeks
             self.scroller.to_end()
         self.reading.at(now)
-        cells = self.show(self._rows())
+        cost = self.show(self._rows())
         self._say_where()
-        return cells
+        return cost
 
     def change_options(self, *, wrap: bool | None = None, thoughts: bool | None = None) -> None:
         """Lay out anew; None leaves an option as it is."""
