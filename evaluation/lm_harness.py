@@ -148,7 +148,9 @@ def _reporting_backend(report: Progress) -> Any:
         def loglikelihood(self, requests: Any, disable_tqdm: bool = True) -> Any:
             self.done, self.total = 0, len(requests)
             report(0, self.total, "sentences")
-            return super().loglikelihood(requests, disable_tqdm=disable_tqdm)
+            answers = super().loglikelihood(requests, disable_tqdm=disable_tqdm)
+            report(self.total, self.total, "sentences")
+            return answers
 
         def _model_call(self, inps: Any, *args: Any, **kwargs: Any) -> Any:
             logits = super()._model_call(inps, *args, **kwargs)

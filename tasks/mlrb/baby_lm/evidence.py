@@ -4,18 +4,19 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 LOG = "training.jsonl"
-LOG_LINES = 200_000
+LOG_BYTES = 32 * 2**20
 LOSS_MARGIN = 1.0
 """A log may end this many nats below the measured loss before it is called untrue: last batches can be easy."""
 FOREIGN_SHARE = 0.1
 SAMPLE = 500
-WINDOWS = 48
-WINDOW = 128
+SAMPLED_LINES = 240
+WINDOW = 30
+"""Tokens of a line that are looked at; any model that can be asked minimal pairs has room for so many."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,13 @@ class Log:
 def read_log(folder: Path) -> Log:
     """The training log beside the weights."""
     try:
+        if (folder / LOG).stat().st_size > LOG_BYTES:
+            return Log(0, math.nan, f"model/{LOG} is longer than {LOG_BYTES // 2**20} MiB")
         with (folder / LOG).open(encoding="utf-8") as lines:
-            entries = [_entry(line) for line in islice(lines, LOG_LINES) if line.strip()]
+            entries = [_entry(line) for line in lines if line.strip()]
     except FileNotFoundError:
         return Log(0, math.nan, f"model/{LOG} is missing")
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
         return Log(0, math.nan, f"model/{LOG} cannot be read: every line must be an object with step, loss and tokens")
     if not entries:
         return Log(0, math.nan, f"model/{LOG} is empty")
@@ -74,26 +77,23 @@ def _encoded(tokenizer: Any, text: str) -> Iterator[list[int]]:
 
 
 def corpus_loss(model: Any, tokenizer: Any, texts: list[str]) -> float:
-    """The model's mean loss in nats a token on windows spread over the corpus."""
+    """The model's mean loss in nats a token on lines spread over the corpus, each asked as lm-eval asks a pair."""
     import torch
 
-    size = min(WINDOW, int(getattr(model.config, "max_position_embeddings", WINDOW)))
-    losses = []
+    first = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+    total, count = 0.0, 0
     with torch.inference_mode():
-        for start in _window_starts(texts):
-            ids = tokenizer(start, add_special_tokens=False)["input_ids"][:size]
-            if len(ids) > 1:
-                batch = torch.tensor([ids])
-                losses.append(float(model(input_ids=batch, labels=batch).loss))
-    return math.fsum(losses) / len(losses) if losses else math.nan
+        for ids in tokenizer(_sample_lines(texts), add_special_tokens=False)["input_ids"]:
+            batch = torch.tensor([[first, *ids[:WINDOW]]])
+            total += float(model(input_ids=batch, labels=batch).loss) * (batch.shape[1] - 1)
+            count += batch.shape[1] - 1
+    return total / count if count else math.nan
 
 
-def _window_starts(texts: list[str]) -> Iterator[str]:
-    each = max(1, WINDOWS // max(1, len(texts)))
-    for text in texts:
-        for part in range(each):
-            place = text.find("\n", len(text) * part // each) + 1
-            yield text[place : place + 8 * WINDOW]
+def _sample_lines(texts: list[str]) -> list[str]:
+    lines = [[line for line in text.splitlines() if line.strip()] for text in texts]
+    each = max(1, SAMPLED_LINES // max(1, len(lines)))
+    return [line for part in lines for line in part[:: max(1, len(part) // each)]]
 
 
 def foreign_share(tokenizer: Any, texts: list[str]) -> float:

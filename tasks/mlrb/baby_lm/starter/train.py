@@ -8,8 +8,11 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers.utils import logging
 
 END = "<|endoftext|>"
+logging.set_verbosity_error()
+logging.disable_progress_bar()
 
 
 def read_rows(path):
