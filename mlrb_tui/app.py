@@ -68,7 +68,7 @@ class MlrbApp(App[int]):
 
     def get_default_screen(self) -> Screen[None]:
         """All runs."""
-        return FleetScreen(self.home, read_only=self.read_only, ascii_only=self.settings.glyphs == "ascii")
+        return FleetScreen(self.home, self.settings, read_only=self.read_only)
 
     def on_mount(self) -> None:
         if self._recording is not None:

@@ -3,34 +3,23 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 from agent.errors import ModelUnavailable
 from agent.record.home import Home
 from agent.record.request import RunRequest
 from agent.record.values import Limits, Scale
+from agent.scaffolds.catalogue import SCAFFOLDS
 from mlrb_tui.control.amounts import changed_limits
 from mlrb_tui.control.settings import read_settings
 from tasks.catalogue import load
 from tasks.errors import UsageError
 from tasks.spec import Task
 
-SCAFFOLDS = ("react",)
-"""The scaffolds there are."""
-
 MODEL_KINDS = ("anthropic", "openai", "scripted")
 _KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 _SANDBOX = re.compile(r"local|docker(@\S+)?")
 _GPUS = re.compile(r"none|\d+(,\d+)*")
-
-
-@dataclass(frozen=True)
-class SandboxChoice:
-    """The sandbox that a run gets, and why where it is not the one a person would expect."""
-
-    kind: str
-    notice: str = ""
 
 
 def plan_request(
@@ -58,7 +47,7 @@ def plan_request(
     check_model(chosen_model, url, environment)
     if gpus and not _GPUS.fullmatch(gpus):
         raise UsageError(f"{gpus!r} names no GPUs", hint="--gpus 1 is one GPU, --gpus 0,1 these two, --gpus none")
-    place = choose_sandbox(sandbox or settings.sandbox)
+    kind, notice = choose_sandbox(sandbox or settings.sandbox, image)
     return RunRequest(
         run="",
         task=task.spec.name,
@@ -66,8 +55,8 @@ def plan_request(
         scaffold=_checked_scaffold(scaffold or settings.scaffold),
         model=chosen_model,
         base_url=url,
-        sandbox=place.kind,
-        sandbox_notice=place.notice,
+        sandbox=kind,
+        sandbox_notice=notice,
         image=image,
         gpus=gpus,
         seed=seed,
@@ -115,17 +104,15 @@ def missing_key(model: str, base_url: str, environment: Mapping[str, str] = os.e
     return key
 
 
-def choose_sandbox(wish: str) -> SandboxChoice:
-    """The sandbox for that wish; `auto` is docker where a daemon answers, else local with a plain warning."""
+def choose_sandbox(wish: str, image: str = "") -> tuple[str, str]:
+    """The sandbox for that wish, and a warning where `auto` (docker, if it works here) had to become local."""
     if wish != "auto":
         if not _SANDBOX.fullmatch(wish):
             raise UsageError(f"{wish!r} is no sandbox", hint="sandboxes are auto, local, docker and docker@HOST")
-        return SandboxChoice(wish)
-    from agent.sandbox.choose import docker_answers
+        return wish, ""
+    from agent.sandbox.choose import kind_without_wish
 
-    if docker_answers():
-        return SandboxChoice("docker")
-    return SandboxChoice("local", "no docker daemon answers, so the run is isolated from nothing on this machine")
+    return kind_without_wish(image)
 
 
 def _checked_scaffold(name: str) -> str:

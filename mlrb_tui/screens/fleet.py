@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from agent.record.home import Home, RunFolder
 from agent.record.values import RunSummary
+from mlrb_tui.control.settings import Settings
 from mlrb_tui.screens.fleet_steering import Steering
 from mlrb_tui.views import fleet
 from mlrb_tui.views.fleet_columns import ASCII, UNICODE
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from agent.record.watch import RunsWatch
 
 _LOOK_EVERY_S = 1.0
+# Behind another screen: a dialog's backdrop lets through what changes, and repaints itself for it.
+_LOOK_BEHIND_EVERY_S = 5.0
 
 
 class FleetScreen(Steering, Screen[None]):
@@ -44,11 +47,12 @@ class FleetScreen(Steering, Screen[None]):
         Binding("q", "leave", "quit", id="fleet.quit", tooltip="close the app; runs go on without it"),
     ]
 
-    def __init__(self, home: Home, *, read_only: bool = False, ascii_only: bool = False) -> None:
+    def __init__(self, home: Home, settings: Settings, *, read_only: bool = False) -> None:
         super().__init__()
         self.home = home
+        self.settings = settings
         self.read_only = read_only
-        self._glyphs = ASCII if ascii_only else UNICODE
+        self._glyphs = ASCII if settings.glyphs == "ascii" else UNICODE
         self._rows: list[fleet.FleetRow] = []
         self._known: dict[str, fleet.FleetRow] = {}
         self._shown = 0
@@ -65,7 +69,7 @@ class FleetScreen(Steering, Screen[None]):
 
     def on_mount(self) -> None:
         # What follows is imported and read once there is something on the screen.
-        self.call_after_refresh(lambda: self.run_worker(self._keep_looking()))
+        self.call_after_refresh(lambda: self.run_worker(self._keep_looking))
 
     async def _keep_looking(self) -> None:
         """Look at all runs once a second, in a thread of its own; one look at a time."""
@@ -73,7 +77,7 @@ class FleetScreen(Steering, Screen[None]):
         try:
             while True:
                 self._take(await asyncio.to_thread(runs.look))
-                await asyncio.sleep(_LOOK_EVERY_S)
+                await asyncio.sleep(_LOOK_EVERY_S if self.is_current else _LOOK_BEHIND_EVERY_S)
         finally:
             runs.close()
 
@@ -83,7 +87,13 @@ class FleetScreen(Steering, Screen[None]):
         self._rows = fleet.build_rows(summaries, self._known)
         self._known = {row.summary.run: row for row in self._rows}
         self.app.live_runs = sum(row.mood in fleet.LIVE_MOODS for row in self._rows)  # type: ignore[attr-defined]
-        self._show()
+        if self.is_current or not self._shown:
+            self._show()
+
+    def on_screen_resume(self) -> None:
+        """Show what has happened meanwhile."""
+        if self._rows:
+            self._show()
 
     def _show(self, *, anew: bool = False) -> None:
         now = time.time()
@@ -148,7 +158,8 @@ class FleetScreen(Steering, Screen[None]):
         if self.may_steer():
             from mlrb_tui.screens.launch import LaunchScreen
 
-            self.app.push_screen(LaunchScreen(self.home), self._launched)
+            models = dict.fromkeys(row.summary.model for row in self._rows)
+            self.app.push_screen(LaunchScreen(self.home, self.settings, models=list(models)), self._launched)
 
     def _launched(self, run: str | None) -> None:
         if run is not None:

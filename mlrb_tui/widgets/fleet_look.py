@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from textual.content import Content
 
@@ -36,7 +37,7 @@ class Look(RowLines):
             if self._wanted is None or self._wanted[0] != wanted[0]:
                 self.border_title = _title(row)
             self._wanted = wanted
-            self.run_worker(self._read(row.summary.run, width, height), exclusive=True, group="look")
+            self.run_worker(partial(self._read, row.summary.run, width, height), exclusive=True, group="look")
 
     async def _read(self, run: str, width: int, height: int) -> None:
         # The cursor may only be passing by.
