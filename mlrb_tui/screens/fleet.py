@@ -4,7 +4,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -69,8 +69,9 @@ class FleetScreen(Steering, Screen[None]):
 
     def on_mount(self) -> None:
         # What follows is imported and read once there is something on the screen.
-        self.call_after_refresh(lambda: self.run_worker(self._keep_looking))
+        self.call_after_refresh(self._keep_looking)
 
+    @work(group="look")
     async def _keep_looking(self) -> None:
         """Look at all runs once a second, in a thread of its own; one look at a time."""
         runs = await asyncio.to_thread(_watch, self.home)

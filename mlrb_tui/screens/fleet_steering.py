@@ -1,9 +1,9 @@
 """What keys ask of the selected run; the request goes to its inbox, the answer comes back as an event."""
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
@@ -102,8 +102,9 @@ class Steering(Screen[None]):
     def _ask(self, request: "Request", word: str, folder: RunFolder | None = None) -> None:
         folder = folder or self.steered
         if folder is not None and self.may_steer():
-            self.run_worker(partial(self._send, folder, request, word), group="steer")
+            self._send(folder, request, word)
 
+    @work(group="steer")
     async def _send(self, folder: RunFolder, request: "Request", word: str) -> None:
         from mlrb_tui.control.steer import send
 

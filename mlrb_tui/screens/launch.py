@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -125,7 +124,7 @@ class LaunchScreen(ModalScreen[str | None]):
     def _check_soon(self) -> None:
         """Check what stands there, once nothing is typed for a moment."""
         if not self._launching:
-            self.run_worker(self._check, exclusive=True, group="check")
+            self._check()
 
     @on(Input.Submitted)
     def next_field(self) -> None:
@@ -134,6 +133,7 @@ class LaunchScreen(ModalScreen[str | None]):
 
     # ── checking and launching ───────────────────────────────────────────────────────────────────────────
 
+    @work(exclusive=True, group="check")
     async def _check(self) -> None:
         await asyncio.sleep(_CHECK_AFTER_S)
         form = self._form()
@@ -157,8 +157,9 @@ class LaunchScreen(ModalScreen[str | None]):
     def action_launch(self) -> None:
         """Launch what stands in the form."""
         if self._tasks and not self._launching:
-            self.run_worker(partial(self._launch, self._form()), exclusive=True, group="check")
+            self._launch(self._form())
 
+    @work(exclusive=True, group="check")
     async def _launch(self, form: LaunchForm) -> None:
         self._launching = True
         try:

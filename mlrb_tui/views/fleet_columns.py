@@ -288,7 +288,7 @@ COLUMNS = (
     Column("cost", "cost", 8, 9, _cost, right=True),
 )
 NARROW = 100
-_NOW_WHERE_WIDE, _NOW_WHERE_NARROW = 24, 14
+_NOW_WHERE_WIDE, _NOW_WHERE_NARROW = 20, 14
 _ALWAYS = ("mood", "run", "task", "now", "step", "left", "score", "scale", "cost", "model")
 
 

@@ -3,8 +3,8 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from functools import partial
 
+from textual import work
 from textual.content import Content
 
 from agent.record.home import Home, RunFolder
@@ -37,8 +37,9 @@ class Look(RowLines):
             if self._wanted is None or self._wanted[0] != wanted[0]:
                 self.border_title = _title(row)
             self._wanted = wanted
-            self.run_worker(partial(self._read, row.summary.run, width, height), exclusive=True, group="look")
+            self._read(row.summary.run, width, height)
 
+    @work(exclusive=True, group="look")
     async def _read(self, run: str, width: int, height: int) -> None:
         # The cursor may only be passing by.
         await asyncio.sleep(_REST_S)
