@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from agent.errors import RecordError
 from agent.record import events as ev
+from agent.record import index
 from agent.record.home import Home, RunFolder
 from agent.record.inbox import Inbox, Request
 from agent.record.log import EventReader
@@ -119,7 +120,10 @@ class Runs:
         """Runs below a test's own folder."""
         tasks = probe_tasks(root)
         environment = {**os.environ, "MLRB_TASKS": str(tasks), "MLRB_HOME": str(root / "home")}
-        return cls(Home(root / "home").ensure(), tasks, environment, [])
+        home = Home(root / "home").ensure()
+        # Made here once: each runner would else start a process to make it, for seconds on a slow machine.
+        index.create(home.index)
+        return cls(home, tasks, environment, [])
 
     def start(
         self,
