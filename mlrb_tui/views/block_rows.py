@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from agent.record.text import one_line, printable
+from agent.record.values import Score
 from mlrb_tui.views import words
 from mlrb_tui.views.blocks import AnyBlock, Asked, Called, Message, Notice, Reply, Scored
 from mlrb_tui.views.charts import bar
 from mlrb_tui.views.edits import changed_lines
-from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, padded, row, wrapped
+from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, padded, row, width_of, wrapped
 from mlrb_tui.views.scores import score_spans
 
 LIVE_LINES = 10
@@ -31,7 +32,11 @@ class Options:
 
 
 def rows_of(block: AnyBlock, options: Options, now: float) -> list[Row]:
-    """The block's rows; `now` is for what still runs."""
+    """The block's rows, none wider than asked; `now` is for what still runs."""
+    return [cut_row(line, options.width) for line in _rows_of(block, options, now)]
+
+
+def _rows_of(block: AnyBlock, options: Options, now: float) -> list[Row]:
     match block:
         case Reply():
             return _reply(block, options)
@@ -188,7 +193,7 @@ def _indented(span: Span, options: Options) -> Row:
 def _validated(block: Called, options: Options) -> list[Row]:
     assert block.score is not None
     left = row(_step(block.place.step), Span("✔ ", "score"), Span("validate"))
-    return [apart(left, score_spans(block.score), options.width), *_faults(block.score.error, options)]
+    return [*_with_score(left, block.score, options), *_faults(block.score.error, options)]
 
 
 # ── people, scores, notices ──────────────────────────────────────────────────────────────────────────────
@@ -222,7 +227,15 @@ def _scored(block: Scored, options: Options) -> list[Row]:
     left = row(_step(block.place.step), Span("✔ ", "score"), Span(name.get(block.purpose, block.purpose)))
     violations = [f"{violation.rule}: {violation.evidence}" for violation in block.score.violations[:3]]
     said = "; ".join([*violations, *([block.score.error] if block.score.error else [])])
-    return [apart(left, score_spans(block.score), options.width), *_faults(said, options)]
+    return [*_with_score(left, block.score, options), *_faults(said, options)]
+
+
+def _with_score(left: Row, score: Score, options: Options) -> list[Row]:
+    """A score at the right, or below where there is no room beside."""
+    right = score_spans(score)
+    if width_of(left) + width_of(right) < options.width:
+        return [apart(left, right, options.width)]
+    return [left, row("      ", *right)]
 
 
 def _faults(said: str, options: Options) -> list[Row]:

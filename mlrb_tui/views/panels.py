@@ -7,7 +7,7 @@ from agent.record.text import one_line
 from agent.record.values import Gpu, RunSummary, Score
 from mlrb_tui.views import words
 from mlrb_tui.views.charts import bar, curve, spark
-from mlrb_tui.views.rows import EMPTY, Row, Span, apart, cells, cut_row, row, width_of
+from mlrb_tui.views.rows import EMPTY, Row, Span, apart, cells, cut, cut_row, row, width_of
 from mlrb_tui.views.scores import figure, verdict
 from mlrb_tui.views.series import Readings
 
@@ -58,7 +58,7 @@ def _fitted(panels: list[Panel], width: int, height: int) -> list[Row]:
 
 
 def _box(panel: Panel, width: int) -> list[Row]:
-    title = f" {panel.title} "
+    title = f" {cut(panel.title, width - 6)} "
     top = row(Span("╭─", "frame"), Span(title, "title"), Span("─" * (width - cells(title) - 3) + "╮", "frame"))
     side = Span("│", "frame")
     lines = [(side, Span(" "), *_filled(line, width - 4), Span(" "), side) for line in panel.rows]

@@ -1,0 +1,162 @@
+"""Panels, head and time line: only what is known is said, and it fits."""
+
+import pytest
+
+from agent.record import events as ev
+from agent.record.summary import fold_all
+from agent.record.values import Gpu, Host, Limits, RunSummary, Score, Violation
+from mlrb_tui.views import header, panels, timeline
+from mlrb_tui.views.blocks import Asked, Place
+from mlrb_tui.views.marks import Marks
+from mlrb_tui.views.now import at_moment
+from mlrb_tui.views.panels import Shown
+from mlrb_tui.views.rows import Row, width_of
+from mlrb_tui.views.series import Readings
+from mlrb_tui.views.timeline import Moment
+from tests.logs import baby_lm, hostile
+
+
+def text(rows: list[Row]) -> str:
+    return "\n".join("".join(span.text for span in line) for line in rows)
+
+
+def shown(summary: RunSummary, *events: ev.Event) -> Shown:
+    readings = Readings()
+    for event in events:
+        readings.take(event)
+    return Shown(summary=summary, readings=readings, now=summary.at)
+
+
+def whole(tell: list[ev.Event]) -> Shown:
+    return shown(fold_all(tell), *tell)
+
+
+@pytest.mark.parametrize("tell", [baby_lm.events(), hostile.events()], ids=["baby_lm", "hostile"])
+@pytest.mark.parametrize("width", [20, 40, 46, 80])
+@pytest.mark.parametrize("height", [0, 5, 20, 60])
+def test_panels_fit_exactly_into_their_column(tell: list[ev.Event], width: int, height: int) -> None:
+    rows = panels.boxes(whole(tell), width, height)
+    assert len(rows) <= height
+    assert {width_of(line) for line in rows} <= {width}
+
+
+def test_what_is_not_known_is_not_shown() -> None:
+    said = text(panels.boxes(shown(RunSummary(run="r", at=1.0)), 46, 60))
+    assert "gpu" not in said
+    assert "loss" not in said
+    assert "score" not in said
+
+
+def test_a_gpu_that_tells_nothing_is_not_applicable_not_zero() -> None:
+    said = text(panels.boxes(shown(RunSummary(gpus=(Gpu(index=0),))), 46, 60))
+    assert "n/a" in said
+    assert "0 %" not in said
+
+
+def test_a_score_names_split_scale_and_what_speaks_against_it() -> None:
+    score = Score(
+        metric="accuracy", value=1.0, split="test", scale="smoke", baseline=0.5, valid=False,
+        violations=(Violation("opponent_changed", "strategy.py differs"),),
+    )  # fmt: skip
+    said = text(panels.boxes(shown(RunSummary(final_score=score)), 46, 60))
+    for part in ("held-out test", "smoke", "baseline 0.5", "invalid", "opponent_changed: strategy.py differs", "final"):
+        assert part in said
+    assert "beats" not in said
+
+
+def test_sampled_losses_never_claim_an_exact_best() -> None:
+    view = whole(baby_lm.events())
+    view.readings.loss.thinned = True
+    assert "best ~" in text(panels.boxes(view, 46, 60))
+
+
+def test_the_strip_drops_whole_parts_where_there_is_no_room() -> None:
+    view = whole(baby_lm.events())
+    for width in range(0, 120, 7):
+        said = panels.strip(view, width)
+        assert width_of(said) <= width
+        assert "…" not in text([said])
+
+
+@pytest.mark.parametrize("width", [5, 20, 40, 80, 120, 200])
+def test_the_head_fits_and_always_says_the_state(width: int) -> None:
+    summary = fold_all(baby_lm.events())
+    rows = header.rows(summary, summary.at, width, lost=False, requests=[], said="")
+    assert all(width_of(line) <= width for line in rows)
+    assert width < 40 or "SUBMITTED" in text(rows)
+
+
+def test_a_lost_run_is_not_said_to_run() -> None:
+    summary = fold_all(baby_lm.events()[:600])
+    said = text(header.rows(summary, summary.at, 120, lost=True, requests=[], said=""))
+    assert "LOST" in said
+    assert "RUNNING" not in said
+
+
+def test_a_helped_run_is_never_taken_for_an_unhelped_one() -> None:
+    summary = fold_all(baby_lm.events())
+    for width in (60, 120):
+        assert "◆" in text(header.rows(summary, summary.at, width, lost=False, requests=[], said=""))
+
+
+def test_a_pause_says_what_it_waits_for() -> None:
+    summary = RunSummary(state="running", now="thinking", now_since=100.0, at=100.0)
+    asked = Asked(place=Place(1, 100.0, 0, 0), request_id=1, verb="pause", text="", who="lea")
+    said = text(header.rows(summary, 112.0, 120, lost=False, requests=[asked], said=""))
+    assert "pausing: waits for the step to end (model call 12 s)" in said
+
+
+def test_clocks_of_a_paused_run_book_the_pause_and_not_the_work() -> None:
+    summary = RunSummary(state="paused", at=100.0, working_s=50.0, paused_s=1.0)
+    later = at_moment(summary, 130.0)
+    assert (later.working_s, later.paused_s) == (50.0, 31.0)
+
+
+def test_time_of_an_ended_run_stands_still() -> None:
+    summary = RunSummary(state="ended", at=100.0, working_s=50.0)
+    assert at_moment(summary, 900.0) == summary
+
+
+def test_limits_that_are_used_up_are_not_shown_as_negative() -> None:
+    summary = RunSummary(
+        limits=Limits(time_s=10.0, steps=1, cost_usd=1.0, tokens=1), working_s=99.0, step=5, cost_usd=9.0
+    )
+    assert [said for _, _, said in panels.left(summary)] == ["0:00", "0", "$0.00", "1"]
+
+
+def test_host_without_numbers_says_so() -> None:
+    assert "n/a" in text(panels.boxes(shown(RunSummary(host=Host())), 46, 60))
+
+
+def marks_of(tell: list[ev.Event]) -> Marks:
+    marks = Marks()
+    for event in tell:
+        marks.add(event)
+    return marks
+
+
+@pytest.mark.parametrize("width", [0, 3, 9, 40, 150])
+def test_the_axis_fits_and_shows_its_cursor(width: int) -> None:
+    tell = baby_lm.events()
+    moment = Moment(tell[0].at, tell[-1].at, tell[500].at, "replay", "dim", False)
+    line = timeline.axis(moment, marks_of(tell), width)
+    assert width_of(line) in (0, width)
+    assert width < 9 or "┃" in text([line])
+
+
+def test_an_error_is_not_hidden_by_what_shares_its_column() -> None:
+    tell = [
+        ev.Event(seq=1, at=0.0, body=ev.RequestReceived(request_id=1, verb="pause")),
+        ev.Event(seq=2, at=0.0, body=ev.ToolFinished(call_id="c", message_id="t", failed=True)),
+        ev.Event(seq=3, at=100.0, body=ev.RunEnded(outcome="killed")),
+    ]
+    line = timeline.axis(Moment(0.0, 100.0, 100.0, "end", "dim", True), marks_of(tell), 60)
+    assert "×" in text([line])
+    assert "◆" not in text([line])
+
+
+def test_a_click_on_the_axis_means_the_time_drawn_there() -> None:
+    moment = Moment(100.0, 300.0, 300.0, "end", "dim", True)
+    assert timeline.moment_at(moment, 5, 60) == 100.0
+    assert timeline.moment_at(moment, 59, 60) == 300.0
+    assert timeline.moment_at(moment, 2, 60) is None
