@@ -28,7 +28,7 @@ class Baseline(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     value: float
     source: str
     spread: float = 0.0
-    """Standard deviation over seeds; an improvement counts only beyond it."""
+    """Standard deviation over seeds; an improvement counts only beyond twice the noise."""
 
 
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
