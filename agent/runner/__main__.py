@@ -1,4 +1,4 @@
-"""`python -m agent.runner RUN_DIR [--resume]`: the process that a run is; no terminal owns it."""
+"""`python -m agent.runner RUN_DIR [--resume|--regrade]`: the process that a run is; no terminal owns it."""
 
 import argparse
 import asyncio
@@ -14,6 +14,7 @@ from agent.record.log import EventLog
 from agent.record.redact import redactor
 from agent.record.request import read_request
 from agent.runner.life import Life
+from agent.runner.regrade import regrade
 from agent.runner.resuming import Remains, read_remains
 from tasks.errors import MlrbError
 
@@ -31,6 +32,12 @@ def run(folder: RunFolder, *, resume: bool) -> None:
                 asyncio.run(_live(Life(folder, request, log, inbox, remains)))
             finally:
                 inbox.close()
+
+
+def grade_again(folder: RunFolder) -> None:
+    """Grade an ended run's submission again; raises `MlrbError` where that cannot be."""
+    with hold(folder.lock), EventLog(folder.events, redact=redactor()) as log:
+        asyncio.run(regrade(folder, read_request(folder.request), log))
 
 
 async def _live(life: Life) -> None:
@@ -53,11 +60,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m agent.runner", description="Run one run to its end.")
     parser.add_argument("run", type=Path, help="the run's folder")
     parser.add_argument("--resume", action="store_true", help="take up a run whose runner is gone")
+    parser.add_argument("--regrade", action="store_true", help="grade again what an ended run has submitted")
     given = parser.parse_args(arguments)
     # A terminal that hangs up is none of a run's business.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    folder = RunFolder(given.run.absolute())
     try:
-        run(RunFolder(given.run.absolute()), resume=given.resume)
+        grade_again(folder) if given.regrade else run(folder, resume=given.resume)
     except MlrbError as error:
         print(error.message, *([f"hint: {error.hint}"] if error.hint else []), sep="\n", file=sys.stderr)
         return error.exit_code

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from agent.errors import SandboxError
+from agent.errors import RunError, SandboxError
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.request import RunRequest
@@ -70,6 +70,10 @@ class Grading:
         self._where = "docker" if kind.startswith("docker") else "local"
         self._image = image
 
+    def taken_up(self, task: Task, where: Literal["local", "docker"], image: str) -> None:
+        """The run has ended and its sandbox is gone: only what was submitted can be graded, again."""
+        self._graded_task, self._where, self._image = task, where, image
+
     @property
     def possible(self) -> bool:
         """Whether there is something to grade."""
@@ -82,8 +86,19 @@ class Grading:
 
     async def grade(self, purpose: Purpose, *, by: str = "") -> Score:
         """Snapshot and grade; a grader that breaks gives a score without a value that says so."""
-        split: Literal["dev", "test"] = "test" if purpose == "final" else "dev"
         snapshot = await self._snapshot(fall_back=purpose == "final")
+        return await self._recorded(snapshot, "test" if purpose == "final" else "dev", purpose, by)
+
+    async def grade_again(self, *, by: str) -> Score:
+        """Grade the newest snapshot once more, on the held-out split; raises `RunError` where there is none."""
+        numbers = self._numbers()
+        if not numbers:
+            raise RunError(f"{self._folder.run} has nothing to grade: no submission was copied out")
+        path = self._folder.submission / str(max(numbers))
+        snapshot = Snapshot(int(path.name), path, await asyncio.to_thread(submission_sha256, path))
+        return await self._recorded(snapshot, "test", "regrade", by)
+
+    async def _recorded(self, snapshot: Snapshot, split: Literal["dev", "test"], purpose: Purpose, by: str) -> Score:
         grading_id = self._journal.fresh_id("g")
         self._journal.append(
             ev.GradingStarted(grading_id=grading_id, purpose=purpose, split=split, artefact_sha256=snapshot.sha256)

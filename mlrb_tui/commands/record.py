@@ -5,14 +5,13 @@ import sys
 from pathlib import Path
 
 from agent.errors import RunError
-from agent.record.home import Home, RunFolder
+from agent.record.home import Home
 from agent.record.index import of_folder
 from agent.record.index import reindex as rebuild
 from agent.record.jsonl import to_line
 from agent.record.log import EventReader
-from agent.record.text import one_line
 from mlrb_tui.commands.output import print_json, say
-from mlrb_tui.control.launch import start_runner
+from mlrb_tui.control.launch import last_words, start_runner
 from mlrb_tui.views import words
 
 
@@ -21,7 +20,7 @@ def grade(options: argparse.Namespace) -> int:
     folder = Home.of_user().find(options.run)
     code = start_runner(folder, "--regrade").wait()
     if code:
-        raise RunError(f"grading ended with {code}: {_last_line(folder)}", hint=f"see {folder.runner_out}")
+        raise RunError(f"grading ended with {code}: {last_words(folder)}", hint=f"see {folder.runner_out}")
     score = of_folder(folder).final_score
     if options.json:
         print_json({"run": folder.run, "score": score})
@@ -52,8 +51,3 @@ def reindex(options: argparse.Namespace) -> int:
     else:
         print(f"{count} runs indexed")
     return 0
-
-
-def _last_line(folder: RunFolder) -> str:
-    said = folder.runner_out.read_text(encoding="utf-8", errors="replace").strip()
-    return one_line(said.splitlines()[-1]) if said else "it said nothing"

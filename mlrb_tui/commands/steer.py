@@ -19,8 +19,10 @@ from agent.record.inbox import (
 )
 from agent.record.index import of_folder
 from agent.record.jsonl import to_line
+from agent.record.lock import is_held
 from agent.record.log import EventReader
-from mlrb_tui.commands.output import say
+from mlrb_tui.commands.output import print_json, say
+from mlrb_tui.control.launch import take_up
 from mlrb_tui.control.steer import ask, patience_s
 from mlrb_tui.views import words
 from tasks.errors import UsageError
@@ -32,7 +34,15 @@ def pause(options: argparse.Namespace) -> int:
 
 
 def resume(options: argparse.Namespace) -> int:
-    """`mlrb resume RUN`."""
+    """`mlrb resume RUN`: a paused run goes on; a lost one gets a new runner."""
+    folder = Home.of_user().find(options.run)
+    if not is_held(folder.lock) and of_folder(folder).state != "ended":
+        take_up(folder)
+        if options.json:
+            print_json({"run": folder.run, "taken_up": True})
+        else:
+            print(f"{folder.run}  taken up by a new runner: mlrb watch {folder.run[:4]}")
+        return 0
     return _ask(options, Resume())
 
 

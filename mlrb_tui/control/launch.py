@@ -29,8 +29,16 @@ def launch(home: Home, request: RunRequest) -> RunFolder:
     write_request(folder.request, request)
     Inbox(folder.inbox).close()
     process = start_runner(folder)
-    _wait_for_first_event(folder, process)
+    _wait_for_event(folder, process, after=0)
     return folder
+
+
+def take_up(folder: RunFolder) -> None:
+    """Give a lost run a new runner; returns when it has taken the run up."""
+    with EventReader(folder.events) as reader:
+        seen = reader.last_seq()
+    process = start_runner(folder, "--resume")
+    _wait_for_event(folder, process, after=seen)
 
 
 def start_runner(folder: RunFolder, *arguments: str) -> "subprocess.Popen[bytes]":
@@ -55,24 +63,25 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in (here, known) if part)}
 
 
-def _wait_for_first_event(folder: RunFolder, process: "subprocess.Popen[bytes]") -> None:
+def _wait_for_event(folder: RunFolder, process: "subprocess.Popen[bytes]", *, after: int) -> None:
     deadline = time.monotonic() + _PATIENCE_S
-    while not _has_events(folder):
-        if process.poll() is not None and not _has_events(folder):
-            raise LaunchFailed(f"the runner ended at once: {_tail(folder)}", hint=f"see {folder.runner_out}")
+    while _last_seq(folder) <= after:
+        if process.poll() is not None and _last_seq(folder) <= after:
+            raise LaunchFailed(f"the runner ended at once: {last_words(folder)}", hint=f"see {folder.runner_out}")
         if time.monotonic() > deadline:
             raise LaunchFailed("the runner is silent", hint=f"see {folder.runner_out}")
         time.sleep(0.02)
 
 
-def _has_events(folder: RunFolder) -> bool:
+def _last_seq(folder: RunFolder) -> int:
     try:
         with EventReader(folder.events) as reader:
-            return reader.last_seq() > 0
+            return reader.last_seq()
     except RecordError:
-        return False
+        return 0
 
 
-def _tail(folder: RunFolder) -> str:
+def last_words(folder: RunFolder) -> str:
+    """The last line that the runner printed."""
     said = folder.runner_out.read_text(encoding="utf-8", errors="replace")[-_TAIL_CHARACTERS:].strip()
     return one_line(said.splitlines()[-1]) if said else "it said nothing"

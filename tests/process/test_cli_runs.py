@@ -1,0 +1,127 @@
+"""Whole runs through the command line: launched, waited for, steered, graded again, taken up when lost."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.record.home import Home, RunFolder
+from agent.record.index import of_folder
+from agent.record.lock import is_held
+
+MLRB = str(Path(sys.executable).with_name("mlrb"))
+QUICK = str(Path(__file__).parents[1] / "bench" / "quick.jsonl")
+SLEEPY = [
+    {"thought": "wait", "tool": "bash", "arguments": {"command": "echo begun; sleep 600; echo over"}},
+    {"thought": "hand in", "tool": "submit", "arguments": {"summary": "slept"}},
+]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(tmp_path / "a home").ensure()
+    yield home
+    for folder in home.folders():
+        if is_held(folder.lock):
+            mlrb(home, "kill", folder.run)
+
+
+def mlrb(home: Home, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "MLRB_HOME": str(home.path)}
+    return subprocess.run(
+        [MLRB, *arguments], env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+
+
+def launch(home: Home, script: str, *arguments: str) -> RunFolder:
+    command = ("run", "mlgym/battle_of_sexes", "--model", f"scripted:{script}", "--sandbox", "local", *arguments)
+    ran = mlrb(home, *command)
+    assert ran.returncode == 0, ran.stderr
+    return home.find(ran.stdout.split()[0])
+
+
+def eventually(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come true in time"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def sleepy(tmp_path: Path) -> str:
+    path = tmp_path / "sleepy.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in SLEEPY))
+    return str(path)
+
+
+def test_a_run_waited_for_prints_what_a_script_needs(home: Home) -> None:
+    ran = mlrb(
+        home, "run", "mlgym/battle_of_sexes", "--model", f"scripted:{QUICK}", "--sandbox", "local", "--wait", "--json"
+    )
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert found["outcome"] == "submitted"
+    assert found["scale"] == "smoke"
+    score = found["score"]
+    assert score["valid"]
+    assert score["value"] > score["baseline"]
+    assert (score["direction"], score["violations"]) == ("maximize", [])
+    assert found["interventions"] == 0
+    assert found["usage"]["steps"] == 3
+
+
+def test_what_was_submitted_is_graded_again_to_the_same_score(home: Home) -> None:
+    ran = mlrb(
+        home, "run", "mlgym/battle_of_sexes", "--model", f"scripted:{QUICK}", "--sandbox", "local", "--wait", "--json"
+    )
+    first = json.loads(ran.stdout)
+    again = mlrb(home, "grade", first["run"], "--json")
+    assert again.returncode == 0, again.stderr
+    score = json.loads(again.stdout)["score"]
+    assert score["value"] == pytest.approx(first["score"]["value"])
+    assert score["artefact_sha256"] == first["score"]["artefact_sha256"]
+
+
+def test_every_steering_command_prints_its_answer(home: Home, sleepy: str) -> None:
+    folder = launch(home, sleepy)
+    eventually(lambda: "sleep" in of_folder(folder).now)
+    for arguments in (
+        ("pause", "--now"),
+        ("resume",),
+        ("limits", "time=+10m", "--why", "a test"),
+        ("interrupt",),
+    ):
+        verb, *rest = arguments
+        ran = mlrb(home, verb, folder.run, *rest)
+        assert ran.returncode == 0, (arguments, ran.stderr)
+        assert ran.stdout.startswith(f"{folder.run}  {verb}: ")
+    eventually(lambda: of_folder(folder).state == "ended")
+    assert of_folder(folder).interventions == 3
+
+
+def test_kill_leaves_nothing_and_a_second_kill_says_it_has_ended(home: Home, sleepy: str) -> None:
+    folder = launch(home, sleepy)
+    eventually(lambda: "sleep" in of_folder(folder).now)
+    ran = mlrb(home, "kill", folder.run)
+    assert ran.returncode == 0, ran.stderr
+    eventually(lambda: not is_held(folder.lock))
+    assert (of_folder(folder).outcome, of_folder(folder).leftovers) == ("killed", ())
+    assert mlrb(home, "kill", folder.run).returncode == 6
+
+
+def test_a_run_whose_runner_was_killed_is_lost_and_can_be_taken_up(home: Home, sleepy: str) -> None:
+    folder = launch(home, sleepy)
+    eventually(lambda: "sleep" in of_folder(folder).now)
+    os.kill(int(folder.lock.read_text()), signal.SIGKILL)
+    eventually(lambda: not is_held(folder.lock))
+    assert json.loads(mlrb(home, "show", folder.run, "--json").stdout)["outcome"] == "lost"
+    ran = mlrb(home, "resume", folder.run)
+    assert ran.returncode == 0, ran.stderr
+    eventually(lambda: of_folder(folder).state == "ended")
+    assert of_folder(folder).outcome == "submitted"
