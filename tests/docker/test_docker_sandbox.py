@@ -227,13 +227,16 @@ async def test_command_goes_on_when_its_runner_is_killed(tmp_path: Path) -> None
     await runner.wait()
 
     sandbox = DockerSandbox(plan)
-    started = await sandbox.attach()
-    assert started.running == "long"
-    output = bytearray()
-    result = await sandbox.follow(command_id="long", offset=7, on_output=output.extend)
-    assert output.decode() == "".join(f"line {i}\n" for i in range(1, 61))[7:]
-    assert result.exit_code == 3
-    assert all(proof.proven for proof in await sandbox.stop())
+    try:
+        started = await sandbox.attach()
+        assert started.running == "long"
+        output = bytearray()
+        result = await sandbox.follow(command_id="long", offset=7, on_output=output.extend)
+        assert output.decode() == "".join(f"line {i}\n" for i in range(1, 61))[7:]
+        assert result.exit_code == 3
+    finally:
+        proofs = await sandbox.stop()
+    assert all(proof.proven for proof in proofs)
 
 
 async def test_second_host_takes_over_in_the_middle_of_a_flood(bench: Bench) -> None:

@@ -150,15 +150,18 @@ async def test_command_goes_on_when_its_runner_is_killed(tmp_path: Path) -> None
     await runner.wait()
 
     sandbox = LocalSandbox(plan)
-    started = await sandbox.attach()
-    assert started.running == "long"
-    output = bytearray()
-    result = await sandbox.follow(command_id="long", offset=5, on_output=output.extend)
-    assert output.decode() == "".join(f"line {i}\n" for i in range(1, 41))[5:]
-    assert result.exit_code == 0
-    with pytest.raises(LookupError):
-        await sandbox.follow(command_id="another", offset=0, on_output=output.extend)
-    assert all(proof.proven for proof in await sandbox.stop())
+    try:
+        started = await sandbox.attach()
+        assert started.running == "long"
+        output = bytearray()
+        result = await sandbox.follow(command_id="long", offset=5, on_output=output.extend)
+        assert output.decode() == "".join(f"line {i}\n" for i in range(1, 41))[5:]
+        assert result.exit_code == 0
+        with pytest.raises(LookupError):
+            await sandbox.follow(command_id="another", offset=0, on_output=output.extend)
+    finally:
+        proofs = await sandbox.stop()
+    assert all(proof.proven for proof in proofs)
 
 
 async def test_frozen_sandbox_of_a_dead_runner_can_be_taken_up(bench: Bench) -> None:
