@@ -8,7 +8,6 @@ import msgspec
 
 from agent.errors import RecordError
 from agent.record.home import Home, RunFolder
-from agent.record.index import of_folder, refreshed
 from agent.record.lock import is_held
 from agent.record.sqlite import open_readonly
 from agent.record.values import RunSummary
@@ -92,6 +91,9 @@ class RunsWatch:
         settled = before is not None and before.state == "ended" and before.outcome != "lost"
         if before is not None and (settled or not is_held(folder.lock)) and before.seq:
             return before
+        # Imported where a log has to be read: a first look at runs that have all ended does without.
+        from agent.record.index import of_folder
+
         return of_folder(folder)
 
     def _as_it_is(self, run: str, summary: RunSummary) -> RunSummary:
@@ -100,6 +102,10 @@ class RunsWatch:
         folder = RunFolder(self._home.runs / run)
         if before is not None and before.outcome == "lost" and before.at >= summary.at and not is_held(folder.lock):
             return before
+        if is_held(folder.lock):
+            return summary
+        from agent.record.index import refreshed
+
         return refreshed(folder, summary)
 
 
