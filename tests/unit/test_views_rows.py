@@ -10,7 +10,7 @@ from mlrb_tui.views.charts import bar, curve, spark
 from mlrb_tui.views.rows import Span, apart, cells, cut, folded, marked, row, width_of, wrapped
 from mlrb_tui.views.scroller import cropped
 
-_TEXTS = st.text(st.characters(blacklist_categories=("Cs",)), max_size=60).map(printable)
+_TEXTS = st.text(st.characters(codec="utf-8"), max_size=60).map(printable)
 
 
 @pytest.mark.parametrize(
