@@ -148,6 +148,8 @@ def _score(score: Score) -> dict[str, object]:
     return shown | {
         "split": score.split,
         "untouched": score.untouched,
+        "beats_baseline": score.beats_baseline,
+        "baseline_spread": score.baseline_spread,
         "details": score.details,
         "standard_error": score.standard_error,
         "artefact_sha256": score.artefact_sha256,

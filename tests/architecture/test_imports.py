@@ -1,9 +1,13 @@
 """Imports run one way, and what is heavy stays out of what must be quick."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.bench.made_runs import made_home
 
 HEAVY = (
     "textual",
@@ -54,10 +58,13 @@ def test_import_drags_in_nothing_heavy(module: str) -> None:
     assert loaded_by(module).isdisjoint(QUICK[module])
 
 
-def test_listing_runs_does_not_load_the_log() -> None:
+def test_listing_runs_does_not_load_the_log(tmp_path: Path) -> None:
+    home = made_home(tmp_path / "home", 3)
     code = "import sys, mlrb_tui.cli as cli; cli.main(['ls', '--json']); print('agent.record.log' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split()[-1] == "False"
+    environment = {**os.environ, "MLRB_HOME": str(home.path)}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    *listed, loaded = run.stdout.split("\n")[:-1]
+    assert (len(listed), loaded) == (3, "False")
 
 
 def test_layers_hold() -> None:
