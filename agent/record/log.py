@@ -242,6 +242,7 @@ def write_events(path: Path, events: Iterable[ev.Event]) -> None:
 def _encodable(body: ev.AnyBody) -> ev.AnyBody:
     """The body as it is, or made valid Unicode where JSON cannot hold it."""
     try:
+        ev.kind_of(body).encode()
         ev.encode(body)
     except UnicodeEncodeError:
         return _storable(body)
