@@ -31,7 +31,7 @@ _HEIGHTS = ((0, "-tiny"), (8, "-low"), (14, "-short"), (28, "-high"))
 _TICK_S = 0.1
 _SAID_FOR_S = 6.0
 _BYTES_A_SECOND = 14_000
-_LONGEST_WAIT_S = 0.2
+_LONGEST_WAIT_S = 0.15
 """Frames come slower the more they repaint, but never slower than this."""
 
 
@@ -120,6 +120,8 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
 
     def _paint_new(self, *, panels: bool) -> None:
         self._new = False
+        if self.asked is not None:
+            self.say_answer(self.view.transcript.request(self.asked))
         shown = self._shown()
         cost = self.query_one(TranscriptLines).update(shown.now)
         cost += self._paint_header(shown)

@@ -13,6 +13,7 @@ from agent.record.values import Limits, PauseStrength
 from mlrb_tui.control.amounts import changed_limits
 from mlrb_tui.control.steer import send
 from mlrb_tui.views import words
+from mlrb_tui.views.blocks import Asked
 from tasks.errors import MlrbError
 
 KILL_DETAIL = (
@@ -39,6 +40,9 @@ class RunSteering(Screen[None]):
         Binding("l", "limits", "limits", id="run.limits", tooltip="give it more, or less, of what it may use"),
         Binding("k", "kill", "kill", id="run.kill", tooltip="end the run, with proof that nothing is left"),
     )
+
+    asked: int | None = None
+    """The last request sent from here, until its answer is said."""
 
     @property
     def steered(self) -> RunFolder | None:
@@ -118,8 +122,22 @@ class RunSteering(Screen[None]):
 
     async def _send(self, folder: RunFolder, request: Request, word: str) -> None:
         try:
-            await asyncio.to_thread(send, folder, request, origin="app")
+            self.asked = await asyncio.to_thread(send, folder, request, origin="app")
         except MlrbError as error:
             self.say(one_line(" · ".join(part for part in (error.message, error.hint) if part)))
         else:
             self.say(f"{word}: asked, the runner has not read it yet")
+
+    def say_answer(self, asked: Asked | None) -> None:
+        """Say what became of the last request; `asked` is what the record holds of it."""
+        if asked is None:
+            return
+        verb = one_line(asked.verb, 20)
+        if asked.refused:
+            self.say(f"{verb} refused: {asked.detail}")
+        elif asked.answered:
+            self.say(f"{verb}: {asked.detail or 'done'}")
+        else:
+            self.say("")
+            return
+        self.asked = None

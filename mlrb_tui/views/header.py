@@ -6,7 +6,7 @@ from agent.record.text import one_line
 from agent.record.values import RunSummary
 from mlrb_tui.views import words
 from mlrb_tui.views.blocks import Asked
-from mlrb_tui.views.rows import Row, Span, apart, cells, cut_row, row, width_of
+from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, row, width_of
 
 
 def rows(summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str) -> list[Row]:
@@ -32,10 +32,12 @@ def _identity(summary: RunSummary, width: int, *, lost: bool) -> Row:
     for parts, full in ((4, True), (3, True), (2, True), (2, False), (1, False), (0, False)):
         names = (summary.task, summary.scale, summary.model, summary.sandbox)[:parts]
         about = " · ".join(one_line(name, 40) for name in names if name)
+        bare = parts == 4 and summary.sandbox == "local"
         run = Span(one_line(summary.run, 12 if full else 8) or "–", "strong")
         gap = Span("   " if full else "  ")
         standing = (gap, state(summary, lost=lost), gap, *_steps(summary, full=full))
-        line_left = row(" ", run, Span(f"  {about}" if about else ""), *standing)
+        warning = Span(", isolates nothing" if bare else "", "warn")
+        line_left = row(" ", run, Span(f"  {about}" if about else ""), warning, *standing)
         line_right = row(*_helped(summary, full=full), *_spent(summary, full=full), " ")
         if width_of(line_left) + width_of(line_right) < width:
             return apart(line_left, line_right, width)
@@ -64,14 +66,14 @@ def _helped(summary: RunSummary, *, full: bool) -> list[Span]:
 
 def _doing(summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str) -> Row:
     waiting = waiting_for(summary, requests, now)
-    left = row(" ", *_now(summary, now, lost=lost))
     right = row(Span(waiting, "person"), " ") if waiting else row(Span(said, "warn"), " ") if said else ()
     if width_of(right) > width * 2 // 3:
         right = cut_row(right, width * 2 // 3)
+    left = row(" ", *_now(summary, now, width - width_of(right) - 2, lost=lost))
     return cut_row(apart(left, right, width), width)
 
 
-def _now(summary: RunSummary, now: float, *, lost: bool) -> list[Span]:
+def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Span]:
     if lost:
         return [Span("the runner is gone without a word; "), Span("mlrb resume", "strong"), Span(" takes it up again")]
     if summary.state == "ended":
@@ -83,13 +85,10 @@ def _now(summary: RunSummary, now: float, *, lost: bool) -> list[Span]:
         by = f" by {one_line(summary.pause_by, 24)}" if summary.pause_by else ""
         how = "frozen: nothing runs, no clock" if summary.pause == "now" else "paused before the next step"
         return [Span(f"{how}{by} for {since}; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
-    return [*_activity(summary, now), *_eta(summary)]
-
-
-def _activity(summary: RunSummary, now: float) -> list[Span]:
     what = one_line(summary.now, 120) or summary.state
     since = f" {words.duration(now - summary.now_since)}" if summary.now_since is not None else ""
-    return [Span(what), Span(since, "strong")]
+    times = [Span(since, "strong"), *_eta(summary)]
+    return [Span(cut(what, max(8, width - width_of(tuple(times))))), *times]
 
 
 def _eta(summary: RunSummary) -> list[Span]:

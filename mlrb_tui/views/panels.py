@@ -252,7 +252,10 @@ def score_rows(score: Score, summary: RunSummary, width: int) -> list[Row]:
     faults = [f"{violation.rule}: {violation.evidence}" for violation in score.violations]
     faults += [score.error] if score.error else []
     rows += [cut_row(row(Span(f"× {one_line(fault)}", "bad")), width) for fault in faults[:3]]
-    return rows + ([row(Span(better, "dim"))] if better else [])
+    caveats = [better, "paper's protocol" if score.protocol == "paper" else ""]
+    caveats.append("graded without isolation" if score.isolation == "local" else "")
+    said = " · ".join(caveat for caveat in caveats if caveat)
+    return rows + ([cut_row(row(Span(said, "dim")), width)] if said else [])
 
 
 def _checkpoints(shown: Shown, width: int) -> Panel | None:

@@ -53,6 +53,11 @@ class Transcript:
         found = (self._find(seq) for seq in self._requests.values())
         return [block for block in found if isinstance(block, Asked) and block.open]
 
+    def request(self, request_id: int) -> Asked | None:
+        """What a person asked for by that number, once the runner has read it."""
+        block = self._find(self._requests.get(request_id, -1))
+        return block if isinstance(block, Asked) else None
+
     def _take(self, event: ev.Event) -> None:
         body = event.body
         match body:

@@ -60,7 +60,8 @@ async def test_a_refusal_shows_its_reason(tmp_path: Path) -> None:
             await until(pilot, lambda: len(posted(run)) == 1)
             log.append(ev.RequestReceived(request_id=1, verb="interrupt", who="lea"))
             log.append(ev.RequestRefused(request_id=1, reason="no command is running"))
-            await until(pilot, lambda: "refused: no command is running" in screen_text(app))
+            await until(pilot, lambda: "interrupt refused: no command is running" in screen_text(app))
+            assert screen_text(app).count("refused: no command is running") == 2
 
 
 async def test_a_message_is_sent_and_its_receipt_grows(tmp_path: Path) -> None:

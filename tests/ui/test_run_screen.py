@@ -165,3 +165,23 @@ async def test_a_line_of_90000_characters_wraps_and_scrolls_sideways() -> None:
         await pilot.press("w", "right", "right")
         await until(pilot, lambda: "column 32" in screen_text(app))
         assert pager.document.count < 10
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light", "textual-light", "dracula", "mlrb-light"])
+async def test_every_kind_of_theme_shows_the_run(theme: str) -> None:
+    app = app_on("baby_lm", theme=theme)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "SUBMITTED" in screen_text(app))
+        tones = {span.tone for row in app.run_screen.query_one(TranscriptLines).shown for span in row}
+        assert len(tones) > 5
+
+
+async def test_without_colour_every_meaning_still_stands_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = app_on("baby_lm")
+    async with app.run_test(size=(160, 48)) as pilot:
+        await pilot.press("home", "semicolon", "full_stop", "right")
+        await until(pilot, lambda: "exit 1" in screen_text(app))
+        said = screen_text(app)
+        for word in ("RUNNING", "not above baseline", "paused", "×", "◆"):
+            assert word in said
