@@ -194,11 +194,18 @@ def _offline_in(folder: Path) -> Iterator[None]:
         settings = {**OFFLINE, "HF_HOME": cache, "HF_DATASETS_CACHE": f"{cache}/datasets"}
         before = {name: os.environ.get(name) for name in settings}
         os.environ.update(settings)
+        import datasets  # type: ignore[import-untyped]
+
+        # The variable is read once, at the first import; a later evaluation in this process must not find the rows
+        # of an earlier one, which are cached under the same relative name.
+        cached = datasets.config.HF_DATASETS_CACHE
+        datasets.config.HF_DATASETS_CACHE = f"{cache}/datasets"
         os.chdir(folder)
         try:
             yield
         finally:
             os.chdir(here)
+            datasets.config.HF_DATASETS_CACHE = cached
             for name, value in before.items():
                 if value is None:
                     del os.environ[name]

@@ -37,10 +37,11 @@ def grade(submission: Path, private: Path, *, split: str, options: Options, repo
         loaded = load(folder)
         report(1, 3, "training evidence")
         texts = evidence.corpus_texts(private / split / "corpus.jsonl")
-        details, broken = _training(folder, loaded, texts)
-        broken += _size(loaded.parameters, int(options.get("max_parameters", 0)))
-        report(2, 3, "lm-eval")
-        result = _ask(folder, private / split, loaded, options, report)
+        with _usable():
+            details, broken = _training(folder, loaded, texts)
+            report(2, 3, "lm-eval")
+            result = _ask(folder, private / split, options, report)
+    broken += _size(loaded.parameters, int(options.get("max_parameters", 0)))
     details |= {"parameters": float(loaded.parameters), **_answers(result)}
     return {
         "value": result.fair_accuracy,
@@ -91,6 +92,8 @@ def load(folder: Path) -> Loaded:
         raise ValueError("the weights hold values that are not finite numbers")
     if tokenizer.eos_token_id is None and tokenizer.bos_token_id is None:
         raise ValueError("the tokenizer has neither a bos nor an eos token, so no first word can be scored")
+    if not tokenizer("The girls sleep.", add_special_tokens=False)["input_ids"]:
+        raise ValueError("the tokenizer makes nothing of a sentence; are its files in model/?")
     return Loaded(model.eval(), tokenizer, sum(weight.numel() for weight in model.parameters()))
 
 
@@ -159,20 +162,25 @@ def _size(parameters: int, limit: int) -> list[Broken]:
     return [{"rule": "parameter_limit", "evidence": f"{parameters:,} parameters, the limit is {limit:,}"}]
 
 
-def _ask(folder: Path, hub_root: Path, loaded: Loaded, options: Options, report: Report) -> HarnessResult:
+def _ask(folder: Path, hub_root: Path, options: Options, report: Report) -> HarnessResult:
     import torch
 
+    return evaluate(
+        folder,
+        blimp_tasks(hub_root),
+        hub_root,
+        batch_size=int(options.get("batch_size", 64)),
+        device="cuda" if torch.cuda.is_available() else "cpu",
+        report=report,
+    )
+
+
+@contextlib.contextmanager
+def _usable() -> Iterator[None]:
+    """The model loads, and yet it may not take sentences: too short a context, too few embeddings."""
     try:
-        return evaluate(
-            folder,
-            blimp_tasks(hub_root),
-            hub_root,
-            batch_size=int(options.get("batch_size", 64)),
-            device="cuda" if torch.cuda.is_available() else "cpu",
-            report=report,
-        )
+        yield
     except (AssertionError, IndexError, RuntimeError) as error:
-        # The model loads, and yet it cannot take these sentences: too short a context, too small an embedding.
         raise ValueError(f"the model cannot score the sentences: {_line(error)}") from error
 
 
