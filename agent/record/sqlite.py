@@ -1,17 +1,20 @@
 """How the files of a run are opened: WAL for the one writer, read-only for all others, numbered migrations."""
 
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agent.errors import RecordError
 
+_PATIENCE_S = 5.0
+
 
 def open_writable(path: Path) -> sqlite3.Connection:
     """A connection in WAL mode; transactions are explicit."""
     try:
-        connection = sqlite3.connect(path, isolation_level=None, timeout=5.0, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
+        connection = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_S, check_same_thread=False)
+        _use_wal(connection)
         connection.execute("PRAGMA synchronous = FULL")
     except sqlite3.Error as error:
         raise RecordError(
@@ -45,9 +48,28 @@ def open_readonly(path: Path) -> sqlite3.Connection:
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Callable[[sqlite3.Connection], None]]) -> None:
     """Bring a file up to date, each migration in a transaction of its own."""
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    for number in range(version, len(migrations)):
+    for number in range(_version(connection), len(migrations)):
         connection.execute("BEGIN IMMEDIATE")
-        migrations[number](connection)
-        connection.execute(f"PRAGMA user_version = {number + 1}")
+        # Another process may have opened the same new file and been quicker.
+        if _version(connection) == number:
+            migrations[number](connection)
+            connection.execute(f"PRAGMA user_version = {number + 1}")
         connection.execute("COMMIT")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Turn the write-ahead log on; SQLite's own patience does not cover two that do so to a new file at once."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
