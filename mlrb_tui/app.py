@@ -45,12 +45,14 @@ class MlrbApp(App[int]):
         recording: "Recording | None" = None,
         read_only: bool = False,
         environment: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         plain = is_plain(environment)
         super().__init__(ansi_color=True if plain else None)
         self.home = home
         self.settings = settings or Settings()
         self.read_only = read_only
+        self._clock = clock
         self.live_runs = 0
         self.crash = ""
         """What broke the app, in one line."""
@@ -68,7 +70,7 @@ class MlrbApp(App[int]):
 
     def get_default_screen(self) -> Screen[None]:
         """All runs."""
-        return FleetScreen(self.home, self.settings, read_only=self.read_only)
+        return FleetScreen(self.home, self.settings, read_only=self.read_only, clock=self._clock)
 
     def on_mount(self) -> None:
         if self._recording is not None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -47,15 +48,20 @@ class FleetScreen(Steering, Screen[None]):
         Binding("q", "leave", "quit", id="fleet.quit", tooltip="close the app; runs go on without it"),
     ]
 
-    def __init__(self, home: Home, settings: Settings, *, read_only: bool = False) -> None:
+    def __init__(
+        self, home: Home, settings: Settings, *, read_only: bool = False, clock: Callable[[], float] = time.time
+    ) -> None:
         super().__init__()
+        self._clock = clock
         self.home = home
         self.settings = settings
         self.read_only = read_only
         self._glyphs = ASCII if settings.glyphs == "ascii" else UNICODE
         self._rows: list[fleet.FleetRow] = []
         self._known: dict[str, fleet.FleetRow] = {}
+        self._looked = False
         self._shown = 0
+        self._id_width = 4
         self._query = ""
         self._order = "need"
         self._reversed = False
@@ -64,7 +70,7 @@ class FleetScreen(Steering, Screen[None]):
         yield RowLines(HEADING, id="fleet-header")
         yield RunTable(id="fleet-table", glyphs=self._glyphs)
         yield RowLines(id="fleet-empty")
-        yield Horizontal(Look(self.home, id="fleet-look"), RowLines(id="fleet-notices"), id="fleet-below")
+        yield Horizontal(Look(self.home, self._clock, id="fleet-look"), RowLines(id="fleet-notices"), id="fleet-below")
         yield KeyLine(id="fleet-keys")
 
     def on_mount(self) -> None:
@@ -87,21 +93,24 @@ class FleetScreen(Steering, Screen[None]):
     def _take(self, summaries: list[RunSummary]) -> None:
         self._rows = fleet.build_rows(summaries, self._known)
         self._known = {row.summary.run: row for row in self._rows}
+        self._id_width = fleet.id_width(self._rows)
         self.app.live_runs = sum(row.mood in fleet.LIVE_MOODS for row in self._rows)  # type: ignore[attr-defined]
+        self._looked = True
         if self.is_current or not self._shown:
             self._show()
 
     def on_screen_resume(self) -> None:
         """Show what has happened meanwhile."""
-        if self._rows:
-            self._show()
+        self._show()
 
     def _show(self, *, anew: bool = False) -> None:
-        now = time.time()
+        if not self._looked:
+            return
+        now = self._clock()
         rows = fleet.ordered(fleet.filtered(self._rows, self._query), self._order, reverse=self._reversed)
         self._shown = len(rows)
         table = self.query_one(RunTable)
-        table.show(rows, now=now, id_width=fleet.id_width(self._rows), anew=anew)
+        table.show(rows, now=now, id_width=self._id_width, anew=anew)
         self._show_whether_empty(not rows)
         self._show_header(now)
         self._show_notices()
@@ -111,7 +120,10 @@ class FleetScreen(Steering, Screen[None]):
         said = self.query_one("#fleet-empty", RowLines)
         if said.display != empty:
             said.display = empty
-            self.query_one(RunTable).display = not empty
+            table = self.query_one(RunTable)
+            table.display = not empty
+            if self.focused is None:
+                table.focus()
             self.query_one("#fleet-below").set_class(empty, "-empty")
         said.show(NOTHING_FOUND if self._rows else EMPTY_STATE)
 
@@ -130,7 +142,7 @@ class FleetScreen(Steering, Screen[None]):
         box = self.query_one("#fleet-notices", RowLines)
         if box.size.height:
             found = fleet.notices(self._rows, box.size.height)
-            box.show([fleet.notice_line(notice, self._glyphs.moods) for notice in found])
+            box.show([fleet.notice_line(notice, self._glyphs.moods, self._id_width) for notice in found])
 
     def on_resize(self) -> None:
         """Widths have changed."""

@@ -146,7 +146,7 @@ _MOOD_ORDER: dict[Mood, int] = {
 def _by_need(row: FleetRow) -> tuple[object, ...]:
     """What asks for a person first, then what runs, then the youngest of what has ended."""
     summary = row.summary
-    return _MOOD_ORDER[row.mood], -(summary.ended_at or summary.created_at), summary.run
+    return _MOOD_ORDER[row.mood], -(summary.ended_at or summary.created_at)
 
 
 def _by_score(row: FleetRow) -> tuple[object, ...]:
@@ -177,7 +177,8 @@ ORDERS: dict[str, Callable[[FleetRow], tuple[object, ...]]] = {
 
 def ordered(rows: Iterable[FleetRow], order: str, *, reverse: bool = False) -> list[FleetRow]:
     """The rows in that order."""
-    return sorted(rows, key=ORDERS[order], reverse=reverse)
+    key = ORDERS[order]
+    return sorted(rows, key=lambda row: (key(row), row.summary.run), reverse=reverse)
 
 
 def id_width(rows: Sequence[FleetRow]) -> int:
@@ -213,7 +214,7 @@ def notices(rows: Iterable[FleetRow], limit: int) -> list[Notice]:
 def _noticed(row: FleetRow) -> str:
     summary = row.summary
     if row.mood == "alarm":
-        return summary.last_alert or "an alarm"
+        return one_line(summary.last_alert) or "an alarm"
     if summary.leftovers:
         return "left over: " + one_line("; ".join(summary.leftovers))
     score = summary.final_score or summary.last_score
@@ -222,8 +223,8 @@ def _noticed(row: FleetRow) -> str:
     return words.state(summary) + detail
 
 
-def notice_line(notice: Notice, signs: dict[Mood, str]) -> Row:
+def notice_line(notice: Notice, signs: dict[Mood, str], id_width: int) -> Row:
     """The notice as a row."""
     tone = {"alarm": "bad", "needs you": "warn", "lost": "bad", "failed": "bad"}.get(notice.mood, "muted")
     said = "muted" if tone == "muted" else "plain"
-    return Span(f"{signs[notice.mood]} ", tone), Span(f"{notice.run[:4]}  ", "muted"), Span(notice.text, said)
+    return Span(f"{signs[notice.mood]} ", tone), Span(f"{one_line(notice.run[:id_width])}  ", "muted"), Span(notice.text, said)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual import work
 from textual.content import Content
@@ -21,9 +21,10 @@ _BLOCKS = 8
 class Look(RowLines):
     """The end of one run's transcript."""
 
-    def __init__(self, home: Home, id: str | None = None) -> None:
+    def __init__(self, home: Home, clock: Callable[[], float] = time.time, id: str | None = None) -> None:
         super().__init__(id=id)
         self._home = home
+        self._clock = clock
         self._wanted: tuple[str, int, int] | None = None
 
     def look_at(self, row: FleetRow | None) -> None:
@@ -44,10 +45,10 @@ class Look(RowLines):
         # The cursor may only be passing by.
         await asyncio.sleep(_REST_S)
         folder = RunFolder(self._home.runs / run)
-        self.show(await asyncio.to_thread(last_rows, folder, width, height))
+        self.show(await asyncio.to_thread(last_rows, folder, width, height, self._clock()))
 
 
-def last_rows(folder: RunFolder, width: int, height: int) -> Sequence[Row]:
+def last_rows(folder: RunFolder, width: int, height: int, now: float) -> Sequence[Row]:
     """The last rows of a run's transcript that fit."""
     # Imported when the first look is taken: what the app's first paint does not need waits.
     from agent.errors import RecordError
@@ -61,7 +62,7 @@ def last_rows(folder: RunFolder, width: int, height: int) -> Sequence[Row]:
     except RecordError as error:
         return [(Span(one_line(error.message), "muted"),)]
     options = Options(width=width)
-    rows = [row for block in transcript.blocks for row in rows_of(block, options, time.time())]
+    rows = [row for block in transcript.blocks for row in rows_of(block, options, now)]
     return rows[-height:]
 
 

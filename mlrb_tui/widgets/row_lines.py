@@ -8,6 +8,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from agent.record.text import printable
 from mlrb_tui.views.rows import Row, Span, cut_row, width_of
 from mlrb_tui.widgets.tones import tone_style
 
@@ -23,7 +24,9 @@ class RowLines(Widget):
 
     def show(self, lines: Sequence[Row]) -> None:
         """Show these rows."""
-        before, self._lines = self._lines, tuple(lines)
+        # Views have made their texts printable; this is the last door before the terminal.
+        clean = (tuple(Span(printable(text), tone) for text, tone in line) for line in lines)
+        before, self._lines = self._lines, tuple(clean)
         longest = max(len(before), len(self._lines))
         changed = [y for y in range(longest) if before[y : y + 1] != self._lines[y : y + 1]]
         for y in changed:

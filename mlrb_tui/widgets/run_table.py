@@ -67,15 +67,20 @@ class RunTable(ScrollView, can_focus=True):
         before = self.run_at_cursor
         place_before = self._cursor
         self._rows = rows
-        self._seen = replace(self._seen, now=now, id_width=id_width, narrow=self.size.width < NARROW)
+        self._seen = replace(self._seen, now=now, id_width=id_width, narrow=self.room.width < NARROW)
         self._cursor = self._place_of(before, place_before)
         self._measure(anew=anew)
-        self.virtual_size = Size(self.size.width, len(rows) + 1)
+        self.virtual_size = Size(self.room.width, len(rows) + 1)
         if anew:
             self._keep_in_sight()
         self._refresh_changed()
         if self.run_at_cursor != before:
             self.post_message(self.Highlighted(self.run_at_cursor))
+
+    @property
+    def room(self) -> Size:
+        """What there is besides the scrollbar."""
+        return self.scrollable_content_region.size
 
     @property
     def run_at_cursor(self) -> str | None:
@@ -96,13 +101,13 @@ class RunTable(ScrollView, can_focus=True):
     def _measure(self, *, anew: bool) -> None:
         """Widths only grow while the same list is shown, so that columns do not dance."""
         first = int(self.scroll_offset.y)
-        sample = [*self._rows[:_MEASURED_ROWS], *self._rows[first : first + max(1, self.size.height)]]
+        sample = [*self._rows[:_MEASURED_ROWS], *self._rows[first : first + max(1, self.room.height)]]
         natural = natural_widths(sample, self._seen)
         if anew or not self._widths:
             widths = natural
         else:
             widths = {name: max(width, self._widths[name]) for name, width in natural.items()}
-        placed = place(widths, max(1, self.size.width))
+        placed = place(widths, max(1, self.room.width))
         self._widths = widths
         if placed != self._placed:
             self._placed = placed
@@ -113,7 +118,7 @@ class RunTable(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line: the heading, a run, or nothing."""
-        width = self.size.width
+        width = self.room.width
         if y == 0:
             return self._heading(width)
         line = self._line(y)
@@ -164,14 +169,14 @@ class RunTable(ScrollView, can_focus=True):
 
     def _refresh_changed(self) -> None:
         """Draw again what differs from what was drawn: the bytes go over somebody's SSH."""
-        for y in range(1, self.size.height):
+        for y in range(1, self.room.height):
             drawn, line = self._drawn.get(y), self._line(y)
             if drawn == line:
                 continue
             if line is None:
                 self._drawn.pop(y, None)
             if drawn is None or line is None or drawn[0] != line[0]:
-                self.refresh(Region(0, y, self.size.width, 1))
+                self.refresh(Region(0, y, self.room.width, 1))
                 continue
             for placed, old, new in zip(self._placed, drawn[1], line[1], strict=True):
                 if old != new:
@@ -194,7 +199,7 @@ class RunTable(ScrollView, can_focus=True):
 
     def action_page(self, by: int) -> None:
         """A screenful up or down."""
-        self.move_to(self._cursor + by * max(1, self.size.height - 2))
+        self.move_to(self._cursor + by * max(1, self.room.height - 2))
 
     def action_edge(self, first: bool) -> None:
         """To the first or the last row."""
@@ -217,10 +222,10 @@ class RunTable(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Place the columns anew."""
-        self._seen = replace(self._seen, narrow=self.size.width < NARROW)
+        self._seen = replace(self._seen, narrow=self.room.width < NARROW)
         self._drawn.clear()
         self._measure(anew=True)
-        self.virtual_size = Size(self.size.width, len(self._rows) + 1)
+        self.virtual_size = Size(self.room.width, len(self._rows) + 1)
         self._keep_in_sight()
         self.refresh()
 
@@ -231,7 +236,7 @@ class RunTable(ScrollView, can_focus=True):
         super().watch_scroll_y(old_value, new_value)
 
     def _keep_in_sight(self) -> None:
-        top, lines = int(self.scroll_offset.y), max(1, self.size.height - 1)
+        top, lines = int(self.scroll_offset.y), max(1, self.room.height - 1)
         if self._cursor < top:
             self.scroll_to(y=self._cursor, animate=False, force=True)
         elif self._cursor >= top + lines:

@@ -5,29 +5,23 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
+import msgspec
+
 from agent.record import events as ev
 from agent.record import index
 from agent.record.home import Home, RunFolder
+from agent.record.inbox import Inbox
 from agent.record.lock import hold
 from agent.record.log import write_events
-from agent.record.values import Gpu, Host, Limits, Outcome, Progress, RunSummary, Score, State, Usage
+from agent.record.request import RunRequest, write_request
+from agent.record.values import Gpu, Host, Limits, Outcome, Progress, RunSummary, Score, Usage
 
 NOON = 1_764_417_600.0
-"""A moment that stands still; 12:00 UTC on a day in November 2025."""
+"""The moment that these runs are looked at: 12:00 UTC on a day in November 2025."""
 _GB = 10**9
 
 
-def a_run(
-    run: str,
-    task: str,
-    model: str,
-    *,
-    state: State = "running",
-    step: int = 1,
-    now: str = "",
-    ago_s: float = 0.0,
-    **changes: object,
-) -> RunSummary:
+def a_run(run: str, task: str, model: str, **changes: object) -> RunSummary:
     """One run's summary, as of noon."""
     values: dict[str, object] = {
         "run": run,
@@ -36,17 +30,16 @@ def a_run(
         "scaffold": "react",
         "sandbox": "docker",
         "who": "ada",
-        "state": state,
-        "step": step,
-        "now": now,
-        "now_since": NOON - ago_s if now else None,
+        "state": "running",
+        "step": 1,
+        "now_since": NOON,
         "at": NOON,
         "seq": 5,
         "created_at": NOON - 7_200,
         "started_at": NOON - 7_190,
         "limits": Limits(time_s=86_400.0, steps=200, cost_usd=40.0),
     }
-    return RunSummary(**(values | changes))  # type: ignore[arg-type]
+    return msgspec.structs.replace(RunSummary(), **(values | changes))
 
 
 def ended(outcome: Outcome, ago_s: float, **more: object) -> dict[str, object]:
@@ -68,7 +61,7 @@ def believable() -> list[RunSummary]:
             "anthropic:claude-sonnet-4-5",
             step=41,
             now="python train.py --lr 3e-4",
-            ago_s=2_460,
+            now_since=NOON - 2_460,
             working_s=7_900.0,
             cost_usd=8.12,
             gpus=(a100,),
@@ -83,7 +76,7 @@ def believable() -> list[RunSummary]:
             "openai:gpt-5.2",
             step=112,
             now="thinking",
-            ago_s=12,
+            now_since=NOON - 12,
             host=host,
             working_s=35_000.0,
             cost_usd=19.40,
@@ -95,7 +88,7 @@ def believable() -> list[RunSummary]:
             "scripted",
             step=17,
             now="python simulate.py",
-            ago_s=31,
+            now_since=NOON - 31,
             host=host,
             sandbox="local",
             working_s=60.0,
@@ -107,7 +100,7 @@ def believable() -> list[RunSummary]:
             "openai:gpt-5.2",
             step=66,
             now="python train.py",
-            ago_s=7_300,
+            now_since=NOON - 7_300,
             alerts=1,
             last_alert="loss has doubled since step 5210",
             loss_tail=(3.1, 2.9, 2.8, 7.9),
@@ -189,9 +182,13 @@ def home_of(path: Path, summaries: Iterable[RunSummary], alive: ExitStack, *, lo
     for summary in runs:
         folder = RunFolder(home.runs / summary.run)
         folder.path.mkdir()
-        if logs and summary.state != "queued":
+        if summary.state == "queued":
+            asked = RunRequest(run=summary.run, task=summary.task, model=summary.model, sandbox=summary.sandbox)
+            write_request(folder.request, asked)
+        elif logs:
             write_events(folder.events, a_log(summary))
         if summary.state not in ("ended", "queued"):
+            Inbox(folder.inbox).close()
             alive.enter_context(hold(folder.lock))
     index.put_all(home.index, runs)
     return home
