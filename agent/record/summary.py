@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from agent.record import events as ev
+from agent.record.clocks import clocks_at
 from agent.record.text import one_line
 from agent.record.values import Blob, RunSummary, Text
 
@@ -16,7 +17,9 @@ def fold(summary: RunSummary, event: ev.Event) -> RunSummary:
     """The summary after one more event."""
     # Between a runner's death and the next one's start nothing worked, waited or was paused.
     taken_up = isinstance(event.body, ev.RunStarted) and event.body.resumed
-    changes = {} if taken_up else _clocks(summary, event.at)
+    changes: dict[str, object] = {}
+    if not taken_up:
+        changes |= clocks_at(summary, event.at)
     changes |= {"seq": event.seq, "at": max(summary.at, event.at), "step": max(summary.step, event.step)}
     changes |= _changes(summary, event)
     return msgspec.structs.replace(summary, **changes)
@@ -33,18 +36,6 @@ def fold_all(events: Iterable[ev.Event], start: RunSummary | None = None) -> Run
 def preview(text: Text) -> str:
     """Text as far as it lies in the event itself."""
     return text.preview if isinstance(text, Blob) else text
-
-
-def _clocks(summary: RunSummary, at: float) -> dict[str, object]:
-    """The time since the last event, booked on the clock that ran."""
-    passed = at - summary.at
-    if summary.at == 0.0 or passed <= 0 or summary.state in ("queued", "ended"):
-        return {}
-    if summary.state == "paused":
-        return {"paused_s": summary.paused_s + passed}
-    if summary.waiting:
-        return {"waited_s": summary.waited_s + passed}
-    return {"working_s": summary.working_s + passed}
 
 
 def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:

@@ -32,7 +32,7 @@ class Limits(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a run may use; None means without limit."""
 
     time_s: float | None = None
-    """Seconds of working time: pauses and waits on rate limits do not count."""
+    """Seconds of working time: the agent's own, without pauses, waits on rate limits, preparation and final scoring."""
     steps: int | None = None
     cost_usd: float | None = None
     tokens: int | None = None

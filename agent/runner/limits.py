@@ -1,13 +1,12 @@
 """What a run may use, and how much of it is left: pure functions over its summary."""
 
+from agent.record.clocks import clocks_at
 from agent.record.values import LimitKind, Limits, RunSummary
 
 
 def working_s(summary: RunSummary, now: float) -> float:
     """The working clock at `now`: what the summary has booked, and what has passed since its last event."""
-    if summary.state in ("queued", "paused", "ended") or summary.waiting:
-        return summary.working_s
-    return summary.working_s + max(0.0, now - summary.at)
+    return clocks_at(summary, now).get("working_s", summary.working_s)
 
 
 def exceeded(summary: RunSummary, now: float) -> LimitKind | None:

@@ -2,6 +2,7 @@
 
 import time
 
+from agent.record.clocks import clocks_at
 from agent.record.text import one_line
 from agent.record.values import Limits, RunSummary, Score
 
@@ -80,9 +81,8 @@ def time_left_s(summary: RunSummary, now: float | None = None) -> float | None:
     """Seconds of working time left; None without a limit. `now` defaults to this moment for a run that works."""
     if summary.limits.time_s is None:
         return None
-    running = summary.state in ("starting", "running", "scoring") and not summary.waiting and summary.at > 0
-    since = (time.time() if now is None else now) - summary.at if running else 0.0
-    return max(0.0, summary.limits.time_s - summary.working_s - max(0.0, since))
+    used_s = clocks_at(summary, time.time() if now is None else now).get("working_s", summary.working_s)
+    return max(0.0, summary.limits.time_s - used_s)
 
 
 def left(summary: RunSummary) -> str:

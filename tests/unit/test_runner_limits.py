@@ -19,6 +19,12 @@ def test_pauses_and_waits_do_not_use_up_the_time() -> None:
     assert exceeded(waiting, 10_000.0) is None
 
 
+def test_preparing_and_scoring_are_not_the_agents_time() -> None:
+    limits = Limits(time_s=60.0)
+    for state in ("queued", "starting", "scoring", "ended"):
+        assert exceeded(RunSummary(state=state, at=100.0, working_s=59.0, limits=limits), 10_000.0) is None
+
+
 def test_cost_and_tokens_are_limits_and_nothing_given_is_none() -> None:
     used = RunSummary(state="running", cost_usd=2.0, usage=Usage(input_tokens=90, output_tokens=10))
     assert exceeded(used, 0.0) is None

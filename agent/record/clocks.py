@@ -1,0 +1,25 @@
+"""Which of a run's clocks runs, and what it shows between two events. Imports little: listings need it."""
+
+from typing import Literal
+
+from agent.record.values import RunSummary
+
+Clock = Literal["working_s", "waited_s", "paused_s"]
+"""The clocks of a summary; at most one runs at a time."""
+
+
+def clock_of(summary: RunSummary) -> Clock | None:
+    """The clock that runs: making data, starting a sandbox and the final scoring are nobody's working time."""
+    if summary.state == "paused":
+        return "paused_s"
+    if summary.state != "running":
+        return None
+    return "waited_s" if summary.waiting else "working_s"
+
+
+def clocks_at(summary: RunSummary, now: float) -> dict[str, float]:
+    """What the clock that runs shows at `now`: events come in steps, clocks do not."""
+    clock = clock_of(summary)
+    if clock is None or summary.at == 0.0 or now <= summary.at:
+        return {}
+    return {clock: getattr(summary, clock) + now - summary.at}

@@ -1,0 +1,48 @@
+"""Time is booked on the clock that ran, and on none where nobody worked, waited or was paused."""
+
+from agent.record import events as ev
+from agent.record.clocks import clock_of, clocks_at
+from agent.record.summary import fold_all
+from agent.record.values import Limits, RunSummary
+
+_CREATED = ev.RunCreated(
+    run="r", task="t/t", scale="smoke", scaffold="react", model="scripted", sandbox="local", seed=0, limits=Limits()
+)
+
+
+def _folded(*bodies: tuple[float, ev.Known]) -> RunSummary:
+    return fold_all(ev.Event(seq=seq, at=at, step=0, worker=0, body=body) for seq, (at, body) in enumerate(bodies, 1))
+
+
+def test_data_sandbox_and_final_scoring_are_not_the_agents_time() -> None:
+    summary = _folded(
+        (100.0, _CREATED),
+        (101.0, ev.RunStarted(pid=1, host="h")),
+        (140.0, ev.StepStarted()),
+        (150.0, ev.GradingStarted(grading_id="g1", purpose="validate", split="dev")),
+        (160.0, ev.GradingStarted(grading_id="g2", purpose="final", split="test")),
+        (190.0, ev.RunEnded(outcome="submitted")),
+    )
+    assert (summary.working_s, summary.paused_s, summary.waited_s) == (20.0, 0.0, 0.0)
+
+
+def test_a_pause_within_a_wait_for_a_rate_limit_is_a_pause() -> None:
+    summary = _folded(
+        (100.0, _CREATED),
+        (100.0, ev.RunStarted(pid=1, host="h")),
+        (100.0, ev.StepStarted()),
+        (101.0, ev.ModelAsked(call_id="a1", model="m")),
+        (102.0, ev.ModelFailed(call_id="a1", reason="busy", retry_in_s=20.0)),
+        (105.0, ev.RunPaused(strength="now", by="ann")),
+        (115.0, ev.RunResumed(by="ann")),
+        (122.0, ev.ModelAsked(call_id="a2", model="m")),
+        (123.0, ev.Heartbeat(summary=RunSummary())),
+    )
+    assert (summary.working_s, summary.paused_s, summary.waited_s) == (3.0, 10.0, 10.0)
+
+
+def test_between_two_events_the_clock_that_runs_goes_on() -> None:
+    running = RunSummary(state="running", at=100.0, working_s=5.0)
+    assert (clock_of(running), clocks_at(running, 107.0)) == ("working_s", {"working_s": 12.0})
+    assert clocks_at(running, 90.0) == {}
+    assert clocks_at(RunSummary(state="scoring", at=100.0), 107.0) == {}
