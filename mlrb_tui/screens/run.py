@@ -11,7 +11,9 @@ from textual.containers import Horizontal
 from textual.events import Key
 from textual.widgets import Input
 
+from agent.errors import RecordError
 from agent.record.home import RunFolder
+from agent.record.text import one_line
 from agent.record.values import Limits
 from mlrb_tui.control.recording import Recording
 from mlrb_tui.screens.run_moving import RunMoving
@@ -106,12 +108,18 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         new_second, self._second = second != self._second, second
         if new_second:
             self._look_whether_live()
-        played = self.view.play_on(passed)
-        self._new = self.view.poll() > 0 or played or self._new
+        self._take_in(passed)
         if now >= self._next_frame and self._new:
             self._paint_new(panels=new_second or self.view.player.playing)
         elif new_second and (self._live or self._said[0]):
             self._paint_new(panels=True)
+
+    def _take_in(self, passed: float) -> None:
+        try:
+            played = self.view.play_on(passed)
+            self._new = self.view.poll() > 0 or played or self._new
+        except RecordError as error:
+            self.say(one_line(error.message))
 
     def _look_whether_live(self) -> None:
         if self._live != (live := self.recording.live):
@@ -273,7 +281,12 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         """Show a block whole."""
         from mlrb_tui.screens.step_detail import StepDetail
 
-        self.app.push_screen(StepDetail(self.view.reader, message.block, upto=lambda: self.view.position))
+        try:
+            detail = StepDetail(self.view.reader, message.block, upto=lambda: self.view.position)
+        except RecordError as error:
+            self.say(one_line(error.message))
+        else:
+            self.app.push_screen(detail)
 
     def action_leave(self) -> None:
         """Close the search, forget what was found, or go back; the run goes on."""

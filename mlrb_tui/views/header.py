@@ -39,7 +39,7 @@ def _identity(summary: RunSummary, width: int, *, lost: bool) -> Row:
         warning = Span(", isolates nothing" if bare else "", "warn")
         line_left = row(" ", run, Span(f"  {about}" if about else ""), warning, *standing)
         line_right = row(*_helped(summary, full=full), *_spent(summary, full=full), " ")
-        if width_of(line_left) + width_of(line_right) < width:
+        if width_of(line_left) + width_of(line_right) + 2 <= width:
             return apart(line_left, line_right, width)
     return cut_row(line_left, width)
 

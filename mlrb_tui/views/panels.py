@@ -209,7 +209,8 @@ def _loss(shown: Shown, width: int, room: int) -> Panel | None:
         return None
     evals = [(name, value) for name, value in shown.readings.values.items() if name.startswith("eval_")]
     said = [Span(f"{loss.last:.4g}", "strong"), Span(f"   best {'~' if loss.thinned else ''}{loss.low:.4g}", "dim")]
-    said += [Span(f"   {one_line(name, 16).replace('_', ' ')} {value:.4g}", "dim") for name, value in evals[:1]]
+    more = [Span(f"   {one_line(name, 16).replace('_', ' ')} {value:.4g}", "dim") for name, value in evals[:1]]
+    said += more if width_of((*said, *more)) <= width else []
     rows = [cut_row(row(*said), width)]
     height = min(_MOST_PLOT, room)
     if len(loss.values) >= 3 and height >= _LEAST_PLOT:

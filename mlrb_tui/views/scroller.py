@@ -57,6 +57,11 @@ class Scroller:
         index = self._cursor_place()[0]
         return index if 0 <= index < self.source.count else None
 
+    def resize(self, height: int) -> None:
+        """The window's height from now on."""
+        self.height = max(1, height)
+        self._settled = False
+
     def visible(self) -> list[tuple[int, Row]]:
         """The rows in the window, each with the place of its thing; at most `height`."""
         self._load_around()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mlrb_tui.views import words
-from mlrb_tui.views.marks import Mark, Marks
+from mlrb_tui.views.marks import Marks
 from mlrb_tui.views.rows import Row, Span, apart, cells, cut_row, row
 
 _GLYPHS = {
@@ -12,6 +12,7 @@ _GLYPHS = {
 }  # fmt: skip
 _LEGEND = (("×", "bad", "error"), ("✔", "score", "score"), ("▲", "warn", "alarm"), ("◆", "person", "person"),
            ("║", "pause", "pause"))  # fmt: skip
+_PLAIN = ("─", "faint")
 _BEFORE = 5
 """Columns in front of the axis."""
 
@@ -67,7 +68,7 @@ def _line(moment: Moment, marks: Marks, width: int) -> Row:
     def column(at: float) -> int:
         return max(0, min(width - 1, int((at - moment.first_at) / span * (width - 1))))
 
-    drawn = [("─", "faint")] * width
+    drawn = [_PLAIN] * width
     for start, stop in marks.pauses:
         for at in range(column(start), column(moment.last_at if stop is None else stop) + 1):
             drawn[at] = ("▒", "pause")
@@ -76,15 +77,15 @@ def _line(moment: Moment, marks: Marks, width: int) -> Row:
         drawn[at] = _GLYPHS[mark.kind]
     here = column(moment.at)
     for at, mark in best.items():
-        _label(drawn, best, at, marks.values.get(mark.seq, ""), here)
+        _label(drawn, at, marks.values.get(mark.seq, ""), here)
     drawn[here] = ("┃", "cursor-live" if moment.at_end else "cursor-past")
     return _spans(drawn)
 
 
-def _label(drawn: list[tuple[str, str]], taken: dict[int, Mark], at: int, value: str, here: int) -> None:
+def _label(drawn: list[tuple[str, str]], at: int, value: str, here: int) -> None:
     """A score's value behind its mark, where that covers nothing."""
     places = range(at + 1, at + 1 + len(value))
-    if value and places.stop <= len(drawn) and not any(p in taken or p == here for p in places):
+    if value and places.stop <= len(drawn) and here not in places and all(drawn[p] == _PLAIN for p in places):
         for place, character in zip(places, value, strict=True):
             drawn[place] = (character, "score")
 

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from agent.errors import RecordError
 from agent.record import events as ev
 from agent.record import queries
 from agent.record.log import EventReader
@@ -35,7 +36,11 @@ class Window:
         """The event with a long piece of output replaced by its end, which is what a transcript shows."""
         body = event.body
         if isinstance(body, ev.ToolOutput) and isinstance(body.text, Blob):
-            text = self._reader.text(body.text)[-TAIL_CHARACTERS:]
+            try:
+                text = self._reader.text(body.text)[-TAIL_CHARACTERS:]
+            except RecordError:
+                # A damaged log still shows what it holds: here, the preview.
+                return event
             return msgspec.structs.replace(event, body=msgspec.structs.replace(body, text=text))
         return event
 

@@ -1,7 +1,6 @@
 """A widget that shows rows and repaints only what changed: over SSH each cell costs bytes."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -11,56 +10,21 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from mlrb_tui.views.rows import Row, Span
+from mlrb_tui.widgets.tones import tone_style
 
-_TONES = (
-    "dim", "faint", "strong", "key", "title", "frame", "thought", "faint-label", "command", "edit", "output", "ok",
-    "bad", "warn", "person", "pause", "score", "running", "added", "removed", "bar", "spark", "found", "cursor",
-    "cursor-live", "cursor-past", "state-ok", "state-bad", "state-warn", "state-pause",
-)  # fmt: skip
-
-
+# Tones of ours, as a shared tone and attributes.
+_TONES = {
+    "found": ("plain", "reverse"), "person": ("warn", "bold"), "score": ("warn", ""), "output": ("plain", ""),
+    "cursor": ("info", "bold"), "cursor-live": ("good", "bold"), "cursor-past": ("warn", "bold"),
+    "state-ok": ("good", "bold"), "state-bad": ("bad", "bold"), "state-warn": ("warn", "bold"),
+    "state-pause": ("info", "bold"),
+}  # fmt: skip
 _STYLE_BYTES = 42
 """What a change of colours costs."""
 
 
 class Lines(Widget):
     """Rows, painted as they change."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{tone}" for tone in _TONES}
-    DEFAULT_CSS = """
-    Lines {
-        .lines--dim { color: $text-muted; }
-        .lines--faint { color: $border; }
-        .lines--frame { color: $border; }
-        .lines--title { color: $text-muted; }
-        .lines--strong { text-style: bold; }
-        .lines--key { text-style: bold; }
-        .lines--thought { color: $accent; }
-        .lines--faint-label { color: $text-muted; }
-        .lines--command { color: $warning; }
-        .lines--edit { color: $primary; }
-        .lines--output { color: $foreground 80%; }
-        .lines--ok { color: $success; }
-        .lines--bad { color: $error; }
-        .lines--warn { color: $warning; }
-        .lines--person { color: $warning; text-style: bold; }
-        .lines--pause { color: $primary; }
-        .lines--score { color: $warning; }
-        .lines--running { color: $text-muted; }
-        .lines--added { color: $success; }
-        .lines--removed { color: $error; }
-        .lines--bar { color: $primary; }
-        .lines--spark { color: $accent; }
-        .lines--found { text-style: reverse; }
-        .lines--cursor { color: $primary; text-style: bold; }
-        .lines--cursor-live { color: $success; text-style: bold; }
-        .lines--cursor-past { color: $warning; text-style: bold; }
-        .lines--state-ok { color: $success; text-style: bold; }
-        .lines--state-bad { color: $error; text-style: bold; }
-        .lines--state-warn { color: $warning; text-style: bold; }
-        .lines--state-pause { color: $primary; text-style: bold; }
-    }
-    """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -105,7 +69,8 @@ class Lines(Widget):
     def _style(self, tone: str) -> Style:
         style = self._styles_by_tone.get(tone)
         if style is None:
-            style = self.get_component_rich_style(f"lines--{tone}")
+            shared, attributes = _TONES.get(tone, (tone, ""))
+            style = self.rich_style + tone_style(self.app, shared) + Style.parse(attributes)
             self._styles_by_tone[tone] = style
         return style
 

@@ -64,7 +64,7 @@ class Pager(Lines, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay out for the new size."""
-        self.scroller.height = max(1, self.content_size.height)
+        self.scroller.resize(self.content_size.height)
         self.document.wrap(max(8, self.content_size.width) if self._wraps else None)
         self.update()
 

@@ -55,9 +55,13 @@ def cursor_style(app: App[object]) -> Style:
 def _style(colour: str, background: str, foreground: str, attributes: str) -> Style:
     if not colour:
         return Style.parse(attributes)
-    parsed, below = Color.parse(colour), Color.parse(background)
-    if parsed.auto:
-        parsed = Color.parse(foreground).with_alpha(parsed.a)
+    below = Color.parse(background)
+    if colour.startswith("auto"):
+        # Themes that are not ours say "auto 60%": the foreground, that far towards the background.
+        share = colour.removeprefix("auto").strip().removesuffix("%")
+        parsed = Color.parse(foreground).with_alpha(float(share or 100) / 100)
+    else:
+        parsed = Color.parse(colour)
     if parsed.a < 1 and parsed.ansi is None and below.ansi is None:
         parsed = below + parsed
     return Style(color=parsed.rich_color) + Style.parse(attributes)

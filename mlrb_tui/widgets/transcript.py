@@ -73,7 +73,7 @@ class TranscriptLines(Lines, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay out for the new size."""
-        self.scroller.height = max(1, self.content_size.height)
+        self.scroller.resize(self.content_size.height)
         self.reading.options = dataclasses.replace(self.reading.options, width=max(8, self.content_size.width - 2))
         self.show(self._rows())
 
