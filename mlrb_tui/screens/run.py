@@ -22,6 +22,7 @@ from mlrb_tui.views import search
 from mlrb_tui.views.panels import Shown
 from mlrb_tui.views.run import RunView
 from mlrb_tui.views.timeline import Moment
+from mlrb_tui.widgets.lines import Lines
 from mlrb_tui.widgets.opaque import OpaqueScreen
 from mlrb_tui.widgets.row_lines import KeyLine
 from mlrb_tui.widgets.run_parts import RunHeader, RunPanels, RunStrip
@@ -57,8 +58,8 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         Binding("escape", "leave", "back", id="run.escape", show=False),
     ]
 
-    def __init__(self, recording: Recording, *, read_only: bool = False) -> None:
-        super().__init__()
+    def __init__(self, recording: Recording, *, read_only: bool = False, ascii_only: bool = False) -> None:
+        super().__init__(classes="-ascii" if ascii_only else "")
         self.recording = recording
         self.read_only = read_only
         self.view = RunView(recording.reader)
@@ -85,6 +86,8 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         yield KeyLine(id="run-keys")
 
     def on_mount(self) -> None:
+        for lines in self.query(Lines):
+            lines.ascii_only = self.has_class("-ascii")
         self.view.read_marks()
         self.set_interval(_TICK_S, self._tick)
         if not self.view.marks_complete:
@@ -283,6 +286,7 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
 
         try:
             detail = StepDetail(self.view.reader, message.block, upto=lambda: self.view.position)
+            detail.set_class(self.has_class("-ascii"), "-ascii")
         except RecordError as error:
             self.say(one_line(error.message))
         else:

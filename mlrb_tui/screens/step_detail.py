@@ -52,6 +52,7 @@ class StepDetail(OpaqueScreen):
 
     def on_mount(self) -> None:
         pager = self.query_one(Pager)
+        pager.ascii_only = self.has_class("-ascii")
         pager.border_title = printable(title_of(self._block))
         if not isinstance(self._document, Output):
             pager.scroller.to_start()

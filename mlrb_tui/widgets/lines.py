@@ -19,6 +19,11 @@ _TONES = {
     "state-ok": ("good", "bold"), "state-bad": ("bad", "bold"), "state-warn": ("warn", "bold"),
     "state-pause": ("info", "bold"),
 }  # fmt: skip
+# For terminals that draw little beyond ASCII; each stands for one column, as what it replaces does.
+_ASCII = str.maketrans(
+    "─━│┃╭╮╰╯┤▌║▒×✔▲▼◆·✎▤⚙›≡■▶↻…←→±°“”–▁▂▃▄▅▆▇█",
+    """-=||++++|>##xv^v*.er*>=#>@~<>+o""-__..:-=+""",
+) | {0x2800: " ", **dict.fromkeys(range(0x2801, 0x2900), "*")}
 _STYLE_BYTES = 42
 """What a change of colours costs."""
 
@@ -30,6 +35,8 @@ class Lines(Widget):
         super().__init__(id=id, classes=classes)
         self._shown: list[Row] = []
         self._styles_by_tone: dict[str, Style] = {}
+        self.ascii_only = False
+        """Signs of ours are drawn in ASCII; the agent's own text stays as it is but for those."""
         self.painted_bytes = 0
         """About how many bytes were repainted so far."""
 
@@ -63,8 +70,11 @@ class Lines(Widget):
         """One row as a strip of exactly this widget's width."""
         base = self.rich_style
         row = merged(_at(self._shown, y))
-        segments = [Segment(text, self._style(tone) if tone else base) for text, tone in row if text]
+        segments = [Segment(self._drawn(text), self._style(tone) if tone else base) for text, tone in row if text]
         return Strip(segments).adjust_cell_length(self.size.width, base)
+
+    def _drawn(self, text: str) -> str:
+        return text.translate(_ASCII) if self.ascii_only else text
 
     def _style(self, tone: str) -> Style:
         style = self._styles_by_tone.get(tone)

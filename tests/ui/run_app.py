@@ -26,12 +26,14 @@ class RunApp(App[None]):
 
     CSS_PATH = Path(__file__).parents[2] / "mlrb_tui" / "app.tcss"
 
-    def __init__(self, recording: Recording, *, theme: str = "mlrb-dark", read_only: bool = False) -> None:
+    def __init__(
+        self, recording: Recording, *, theme: str = "mlrb-dark", read_only: bool = False, ascii_only: bool = False
+    ) -> None:
         super().__init__()
         for each in THEMES:
             self.register_theme(each)
         self.theme = theme
-        self.run_screen = RunScreen(recording, read_only=read_only)
+        self.run_screen = RunScreen(recording, read_only=read_only, ascii_only=ascii_only)
 
     def on_mount(self) -> None:
         self.push_screen(self.run_screen)

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from mlrb_tui.control.recording import open_file
 from mlrb_tui.screens.step_detail import StepDetail
 from mlrb_tui.widgets.pager import Pager
 from mlrb_tui.widgets.transcript import TranscriptLines
 from tests.logs import baby_lm
-from tests.ui.run_app import RunApp, app_on, screen_text, until
+from tests.ui.run_app import LOGS, RunApp, app_on, screen_text, until
 
 
 async def test_a_recorded_run_opens_at_its_end() -> None:
@@ -185,3 +186,11 @@ async def test_without_colour_every_meaning_still_stands_in_words(monkeypatch: p
         said = screen_text(app)
         for word in ("RUNNING", "not above baseline", "paused", "×", "◆"):
             assert word in said
+
+
+async def test_a_terminal_with_ascii_only_gets_no_other_sign() -> None:
+    app = RunApp(open_file(LOGS / "baby_lm.jsonl"), ascii_only=True)
+    async with app.run_test(size=(160, 48)) as pilot:
+        await until(pilot, lambda: "SUBMITTED" in screen_text(app))
+        body = "\n".join(screen_text(app).splitlines()[:-1])
+        assert not {character for character in body if not character.isascii()}
