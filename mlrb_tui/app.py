@@ -60,7 +60,8 @@ class MlrbApp(App[int]):
         self._mouse_taken = self.settings.mouse
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = starting_theme(self.settings.theme, environment)
+        wish = self.settings.theme if self.settings.theme in self.available_themes else "auto"
+        self.theme = starting_theme(wish, environment)
         self._theme_at_start = self.theme
 
     @property

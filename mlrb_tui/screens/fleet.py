@@ -104,7 +104,8 @@ class FleetScreen(Steering, Screen[None]):
         self._show()
 
     def _show(self, *, anew: bool = False) -> None:
-        if not self._looked:
+        # A look that was under way when the app was left finds nothing to show itself on.
+        if not self._looked or not self.query(RunTable):
             return
         now = self._clock()
         rows = fleet.ordered(fleet.filtered(self._rows, self._query), self._order, reverse=self._reversed)

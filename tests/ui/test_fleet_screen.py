@@ -1,24 +1,23 @@
 """The fleet screen under a pilot: keys, filter, hostile text, any size, and how it looks."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from agent.record import index
-from agent.record.home import Home, RunFolder
-from agent.record.inbox import Inbox, Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
+from agent.record.home import RunFolder
+from agent.record.inbox import Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
 from agent.record.values import RunSummary
 from mlrb_tui.app import MlrbApp
 from mlrb_tui.control.settings import Settings
 from mlrb_tui.widgets.dialogs import Confirm, TextPrompt
-from mlrb_tui.widgets.run_table import RunTable
 from tests.ui.fleet_homes import NOON, a_run, believable, ended, home_of, many
+from tests.ui.fleet_pilot import COLOURS, at_cursor, opened, posted, shown, until
 
-COLOURS = {"TERM": "xterm-256color"}
 HOSTILE = "[/bold]\x1b]0;owned\x07[b +[/#888888] [00] x \u202eevil\x00 \x9b31m"
 
 
@@ -28,41 +27,14 @@ def alive() -> Iterator[ExitStack]:
         yield stack
 
 
-@asynccontextmanager
-async def opened(
-    home: Home, *, size: tuple[int, int] = (120, 36), read_only: bool = False
-) -> AsyncIterator[Pilot[int]]:
-    """The app on that home."""
-    app = MlrbApp(home, Settings(theme="mlrb-dark"), read_only=read_only, environment=COLOURS)
-    async with app.run_test(size=size, notifications=True) as pilot:
-        yield pilot
-
-
-async def until(pilot: Pilot[int], condition: Callable[[], bool], what: str) -> None:
-    """Wait for a condition, with a deadline."""
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, f"waited for {what}; on the screen:\n{shown(pilot)}"
-        await pilot.pause(0.02)
-
-
-def shown(pilot: Pilot[int]) -> str:
-    """The text on the screen."""
-    strips = pilot.app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
-
-
-def at_cursor(pilot: Pilot[int]) -> str | None:
-    return pilot.app.screen_stack[0].query_one(RunTable).run_at_cursor
-
-
-def posted(home: Home, run: str) -> list[Request | None]:
-    """What lies in a run's inbox."""
-    inbox = Inbox(RunFolder(home.runs / run).inbox)
-    try:
-        return [each.request for each in inbox.after(0)]
-    finally:
-        inbox.close()
+@pytest.fixture
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Times of day as they are in Greenwich."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 async def test_all_runs_are_listed_and_the_one_that_needs_a_person_is_selected(
@@ -242,6 +214,7 @@ async def test_five_thousand_runs_scroll_to_the_last(tmp_path: Path, alive: Exit
 Snap = Callable[..., bool]
 
 
+@pytest.mark.usefixtures("utc")
 @pytest.mark.parametrize("theme", ["mlrb-dark", "mlrb-light"])
 @pytest.mark.parametrize("size", [(80, 24), (160, 48)], ids=["80x24", "160x48"])
 def test_picture(snap_compare: Snap, tmp_path: Path, alive: ExitStack, size: tuple[int, int], theme: str) -> None:
