@@ -46,7 +46,7 @@ class StepDetail(OpaqueScreen):
         self._needle = ""
 
     def compose(self) -> ComposeResult:
-        yield Pager(self._document, id="detail-pager")
+        yield Pager(self._document, wraps=not isinstance(self._document, Output), id="detail-pager")
         yield Input(id="detail-search", placeholder="find in this text", compact=True)
         yield KeyLine(id="detail-keys")
 

@@ -7,7 +7,7 @@ from agent.record import queries
 from agent.record.log import EventReader
 from agent.record.text import printable, settle_carriage_returns
 from mlrb_tui.views.blocks import Called
-from mlrb_tui.views.rows import Row, Span, folded
+from mlrb_tui.views.rows import Row, Span, folded, wrapped
 
 _PAGE = 400
 _MOST_CACHED = 4_000
@@ -47,10 +47,14 @@ class Document:
         if len(self._cache) > _MOST_CACHED:
             self._cache.clear()
         shown = printable(settle_carriage_returns(line[0]).rstrip("\r"))
-        pieces = [shown] if self._wrap_width is None else folded(shown, self._wrap_width)
+        pieces = [shown] if self._wrap_width is None else self._folded(shown, self._wrap_width)
         rows: list[Row] = [(Span(piece, line[1]),) for piece in pieces]
         self._cache[key] = (line, rows)
         return rows
+
+    def _folded(self, line: str, width: int) -> list[str]:
+        """A long line as several; words stay whole."""
+        return wrapped(line, width)
 
     def wrap(self, width: int | None) -> None:
         """Fold lines to a width, or leave them long."""
@@ -98,6 +102,10 @@ class Output(Document):
         """The moment as of which it is shown; may be moved on."""
         self._first_seq = self._last_seq = block.seq
         self.go_to_end()
+
+    def _folded(self, line: str, width: int) -> list[str]:
+        """A long line as several; columns of figures keep their blanks."""
+        return folded(line, width)
 
     def go_to_start(self) -> None:
         """Have the first lines loaded."""

@@ -28,18 +28,19 @@ class Pager(Lines, can_focus=True):
         Binding("end", "end", "end", id="pager.end", show=False),
     ]
 
-    def __init__(self, document: Document, *, id: str | None = None) -> None:
+    def __init__(self, document: Document, *, wraps: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self.document = document
         self.scroller = Scroller(document)
         self.needle = ""
         self._left = 0
-        self._wraps = False
+        self._wraps = wraps
 
     def update(self) -> None:
         """Show the window as it stands."""
         self.show([self._decorated(row) for _, row in self.scroller.visible()])
-        where = "" if self.scroller.following else "end goes to the end"
+        whole = len(self._shown) < self.scroller.height
+        where = "" if self.scroller.following or whole else "end goes to the end"
         if self._left:
             where = f"column {self._left} · {where}"
         if self.border_subtitle != where:
