@@ -32,7 +32,7 @@ from agent.runner.pausing import Pausing
 from agent.runner.resuming import Remains
 from agent.runner.steering import Steering
 from agent.runner.workspace import lay_out, plan_of, prepare_data
-from agent.sandbox.base import Sandbox, StartedSandbox
+from agent.sandbox.base import Sandbox, SandboxPlan, StartedSandbox
 from agent.sandbox.choose import choose
 from agent.scaffolds.catalogue import scaffold
 from tasks import catalogue
@@ -122,20 +122,35 @@ class Life:
         data = await prepare_data(self._folder, task, request)
         workspace = await lay_out(self._folder, task, data)
         self._sandbox = sandbox = choose(request.sandbox, plan_of(self._folder, task, request, workspace))
-        started = await (self._taken_up(sandbox) if self._resumed else sandbox.start())
+        started = await (self._taken_up(task, sandbox) if self._remains.sandbox else self._begun(sandbox))
         await asyncio.to_thread(shutil.rmtree, workspace, ignore_errors=True)
         self._equipment = Equipment(task, led_by, self._model, sandbox, started)
         self._controls.pausing.sandbox_started(sandbox)
         self._controls.grading.sandbox_started(task, sandbox, started.sandbox, started.image)
         self._tell_of_sandbox(task)
 
-    async def _taken_up(self, sandbox: Sandbox) -> StartedSandbox:
+    async def _begun(self, sandbox: Sandbox) -> StartedSandbox:
+        """A fresh sandbox; what a runner before us had only half started is cleared away first."""
+        if self._resumed:
+            await choose(self._request.sandbox, self._bare_plan()).stop()
+            await asyncio.to_thread(shutil.rmtree, self._folder.work, ignore_errors=True)
+        return await sandbox.start()
+
+    async def _taken_up(self, task: Task, sandbox: Sandbox) -> StartedSandbox:
         """The sandbox of the runner before us, thawed, its running command ended: the agent is told it was cut off."""
+        assert self._remains.sandbox is not None
+        # Should it be gone, the newest snapshot can still be graded.
+        before = self._remains.sandbox
+        self._controls.grading.sandbox_started(task, sandbox, before.sandbox, before.image)
         started = await sandbox.attach()
         await sandbox.thaw()
         if started.running:
             await sandbox.interrupt()
         return started
+
+    def _bare_plan(self) -> SandboxPlan:
+        """Enough to take a sandbox of this run down."""
+        return SandboxPlan(run=self._folder.run, workspace=self._folder.path / "workspace", folder=self._folder.path)
 
     def _tell_of_sandbox(self, task: Task) -> None:
         assert self._equipment is not None
@@ -162,11 +177,15 @@ class Life:
             await self._controls.grading.grade("final")
 
     async def _take_down(self) -> None:
-        if self._sandbox is None:
-            return
+        sandbox = self._sandbox
+        if sandbox is None:
+            if not self._resumed:
+                return
+            # We never came to take it up, but the runner before us may have started it.
+            sandbox = choose(self._request.sandbox, self._bare_plan())
         try:
             async with asyncio.timeout(STOP_PATIENCE_S):
-                proofs = await self._sandbox.stop()
+                proofs = await sandbox.stop()
         except TimeoutError:
             proofs = (Proof("sandbox", False, f"it did not stop within {STOP_PATIENCE_S:.0f} s"),)
         except SandboxError as error:

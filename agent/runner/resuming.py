@@ -18,6 +18,8 @@ class Remains:
     """Where a run stood."""
 
     messages: list[Message] = field(default_factory=list)
+    sandbox: ev.SandboxStarted | None = None
+    """None where the run was cut off before its sandbox stood."""
     submitted: bool = False
     last_request: int = 0
     queued: list[tuple[int, str]] = field(default_factory=list)
@@ -35,9 +37,12 @@ def read_remains(folder: RunFolder) -> Remains:
         received: dict[int, ev.RequestReceived] = {}
         joined: set[int] = set()
         for event in reader.of_kinds(
-            ("request_received", "request_answered", "request_refused", "message_added", "tool_finished")
-        ):
+            ("sandbox_started", "request_received", "request_answered", "request_refused", "message_added",
+             "tool_finished")
+        ):  # fmt: skip
             match event.body:
+                case ev.SandboxStarted() as started:
+                    remains.sandbox = started
                 case ev.RequestReceived() as body:
                     received[body.request_id] = body
                     remains.last_request = max(remains.last_request, body.request_id)

@@ -99,7 +99,7 @@ class DockerSandbox(GuestedSandbox):
         except APIError as error:
             raise SandboxUnavailable(
                 f"the daemon did not start the container: {error.explanation or error}",
-                hint=f"is there another {self._name}? `mlrb reap` finds leftovers",
+                hint=f"where another {self._name} is left over: mlrb kill {self.plan.run}",
             ) from error
 
     def _options(self) -> dict[str, Any]:
@@ -135,10 +135,12 @@ class DockerSandbox(GuestedSandbox):
         }
 
     async def attach(self) -> StartedSandbox:
-        """Take up the container that an earlier runner started."""
+        """Take up the container that an earlier runner started; one that ended, as in a reboot, is started again."""
         status = await asyncio.to_thread(self._status)
         if status == "paused":
             await self.thaw()
+        elif status == "exited":
+            await self._whole(self._start_again)
         elif status != "running":
             raise SandboxLost(f"the container {self._name} is {status or 'gone'}", hint="start the run anew")
         try:
@@ -146,6 +148,15 @@ class DockerSandbox(GuestedSandbox):
         except (OSError, Cut) as error:
             raise SandboxLost(f"the guest in {self._name} does not answer: {error}") from error
         return self._started(str(state.get("running", "")), str(state.get("last", "")))
+
+    def _start_again(self) -> None:
+        import requests
+        from docker.errors import APIError
+
+        try:
+            self._docker().api.start(self._name)
+        except (APIError, requests.RequestException) as error:
+            raise SandboxLost(f"the container {self._name} cannot be started again: {error}") from error
 
     def _status(self) -> str:
         """The daemon's word for the container's state; empty where there is none. Raises `SandboxUnavailable`."""

@@ -101,9 +101,11 @@ class LocalSandbox(GuestedSandbox):
             self._mark.write_text(json.dumps(guest.key))
 
     async def attach(self) -> StartedSandbox:
-        """Take up the guest that an earlier runner started."""
+        """Take up an earlier runner's guest; where it ended, as in a reboot, start a new one over its files."""
         if self._guest() is None:
-            raise SandboxLost(f"no process of run {self.plan.run} is left", hint="start the run anew")
+            if not (self._mark.exists() and self._work.is_dir()):
+                raise SandboxLost(f"nothing of run {self.plan.run} is left", hint="start the run anew")
+            await asyncio.to_thread(self._revive)
         # An earlier runner may have frozen it and died; a guest that stands still cannot be asked.
         await self.thaw()
         try:
@@ -111,6 +113,10 @@ class LocalSandbox(GuestedSandbox):
         except (OSError, Cut) as error:
             raise SandboxLost(f"the guest of run {self.plan.run} does not answer") from error
         return self._started(str(state.get("running", "")), str(state.get("last", "")))
+
+    def _revive(self) -> None:
+        self._end_all()
+        self._spawn()
 
     def _guest(self) -> Process | None:
         """The guest, as long as it is that very process and lives."""

@@ -34,9 +34,8 @@ def launch(home: Home, request: RunRequest) -> RunFolder:
 
 
 def take_up(folder: RunFolder) -> None:
-    """Give a lost run a new runner; returns when it has taken the run up."""
-    with EventReader(folder.events) as reader:
-        seen = reader.last_seq()
+    """Give a lost run, or one whose runner died before its first word, a new runner; returns when it is at work."""
+    seen = _last_seq(folder)
     process = start_runner(folder, "--resume")
     _wait_for_event(folder, process, after=seen)
 

@@ -3,25 +3,43 @@
 import time
 from collections.abc import Callable
 
-from agent.errors import RunError
+from agent.errors import LaunchFailed, RunError
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.inbox import Inbox, Inject, Kill, Request, verb_of
+from agent.record.index import of_folder
 from agent.record.lock import is_held
 from agent.record.log import EventReader
+from mlrb_tui.control.launch import take_up
 
 _POLL_S = 0.02
 
 
 def send(folder: RunFolder, request: Request, *, origin: str = "cli") -> int:
-    """Put a request into a run's inbox; returns its id. Raises `RunError` where no runner is there to read it."""
-    if not is_held(folder.lock):
+    """Put a request into a run's inbox; returns its id. Raises `RunError` where no runner is there to read it.
+
+    A run that lost its runner can still be killed: a new runner takes it up, to take down what is left of it.
+    """
+    alive = is_held(folder.lock)
+    if not alive and (not isinstance(request, Kill) or of_folder(folder).state == "ended"):
         raise RunError(f"{folder.run} has no runner: it has ended or is lost", hint=f"mlrb show {folder.run}")
     inbox = Inbox(folder.inbox)
     try:
-        return inbox.post(request, origin=origin)
+        request_id = inbox.post(request, origin=origin)
     finally:
         inbox.close()
+    if not alive:
+        _have_it_read(folder)
+    return request_id
+
+
+def _have_it_read(folder: RunFolder) -> None:
+    try:
+        take_up(folder)
+    except LaunchFailed:
+        # Where another runner was just starting, that one reads it.
+        if not is_held(folder.lock):
+            raise
 
 
 def await_answer(

@@ -133,6 +133,9 @@ class Runs:
         pace_s: float = 0.0,
         model: str = "",
         approve: bool = False,
+        sandbox: str = "local",
+        base_url: str = "",
+        task: str = TASK,
     ) -> "Run":
         """Start a run whose model speaks this script."""
         folder = self.home.new_run()
@@ -141,8 +144,8 @@ class Runs:
         write_request(
             folder.request,
             RunRequest(
-                run=folder.run, task=TASK, model=model or f"scripted:{file}", sandbox="local", who="tester",
-                limits=limits or Limits(time_s=60.0, steps=50), pace_s=pace_s, approve=approve,
+                run=folder.run, task=task, model=model or f"scripted:{file}", sandbox=sandbox, who="tester",
+                limits=limits or Limits(time_s=60.0, steps=50), pace_s=pace_s, approve=approve, base_url=base_url,
             ),
         )  # fmt: skip
         Inbox(folder.inbox).close()

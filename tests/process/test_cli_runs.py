@@ -1,5 +1,6 @@
 """Whole runs through the command line: launched, waited for, steered, graded again, taken up when lost."""
 
+import contextlib
 import json
 import os
 import signal
@@ -125,3 +126,47 @@ def test_a_run_whose_runner_was_killed_is_lost_and_can_be_taken_up(home: Home, s
     assert ran.returncode == 0, ran.stderr
     eventually(lambda: of_folder(folder).state == "ended")
     assert of_folder(folder).outcome == "submitted"
+
+
+def _ended(folder: RunFolder) -> None:
+    eventually(lambda: not is_held(folder.lock))
+
+
+def _shot(folder: RunFolder) -> None:
+    """The runner's end without a word."""
+    os.kill(int(folder.lock.read_text()), signal.SIGKILL)
+    _ended(folder)
+
+
+def test_a_lost_run_can_be_killed_and_nothing_of_it_is_left(home: Home, sleepy: str) -> None:
+    folder = launch(home, sleepy)
+    eventually(lambda: "sleep" in of_folder(folder).now)
+    _shot(folder)
+    assert left_of(folder.run)
+    ran = mlrb(home, "kill", folder.run)
+    assert (ran.returncode, ran.stdout) == (0, f"{folder.run}  kill: nothing is left over\n"), ran.stderr
+    assert of_folder(folder).outcome == "killed"
+    assert not left_of(folder.run)
+
+
+def test_a_runner_that_died_before_its_first_word_is_made_up_for(home: Home, sleepy: str) -> None:
+    for verb in ("kill", "resume"):
+        folder = launch(home, sleepy)
+        mlrb(home, "kill", folder.run)
+        _ended(folder)
+        for name in ("events.db", "events.db-wal", "events.db-shm"):
+            (folder.path / name).unlink(missing_ok=True)
+        ran = mlrb(home, verb, folder.run)
+        assert ran.returncode == 0, ran.stderr
+        assert of_folder(folder).seq > 0
+
+
+def left_of(run: str) -> list[str]:
+    """Processes that carry the run's mark."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if f"MLRB_RUN={run}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(entry.name)
+    return found
