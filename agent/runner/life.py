@@ -173,6 +173,7 @@ class Life:
             await lead(self._request, self._controls, self._equipment, self._remains)
 
     async def _score(self) -> None:
+        await self._controls.pausing.let_go()
         if self._controls.grading.possible:
             await self._controls.grading.grade("final")
 

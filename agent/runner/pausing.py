@@ -79,6 +79,11 @@ class Pausing:
             self._take_effect(self._wished)
         await self._free.wait()
 
+    async def let_go(self) -> None:
+        """The agent's work is over, maybe in the middle of a pause; what is frozen could not be read."""
+        if self._in_effect is not None:
+            await self.resume("the runner", None)
+
     def refuse_wished(self, reason: str) -> None:
         """The run is over: a pause that has not taken effect never will."""
         if self._wished is not None:

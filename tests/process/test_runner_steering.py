@@ -194,6 +194,18 @@ def test_raised_limit_lets_it_go_on_and_a_lowered_one_ends_it(runs: Runs) -> Non
     assert processes_with("654.5") == []
 
 
+def test_limit_that_ends_a_frozen_run_still_has_it_scored(runs: Runs) -> None:
+    run = runs.start([bash("echo 7 > answer.txt; sleep 300")], limits=Limits(time_s=600.0))
+    answer = run.folder.work / "answer.txt"
+    until(lambda: answer.exists() and answer.read_text() == "7\n", "the answer is there")
+    run.answer_to(run.post(Pause(strength="now")))
+    run.answer_to(run.post(ChangeLimits(limits=Limits(time_s=0.01))))
+    ended = run.ended()
+    assert (ended.outcome, ended.limit) == ("limit", "time")
+    assert run.bodies(ev.Graded)[-1].score.value == 7.0
+    assert run.bodies(ev.RunResumed)[0].by == "the runner"
+
+
 def test_score_now_grades_a_snapshot_while_the_command_goes_on(runs: Runs) -> None:
     run = runs.start([bash(f"echo 12 > answer.txt; {COUNT}")])
     until(lambda: _counted(run) > 2, "the command counts")
