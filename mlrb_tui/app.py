@@ -23,13 +23,15 @@ from tasks.errors import MlrbError
 if TYPE_CHECKING:
     from mlrb_tui.control.recording import Recording
 
+_HERE = Path(__file__).parent
+
 
 class MlrbApp(App[int]):
     """The flight deck."""
 
     TITLE = "mlrb"
     # A default screen's own style sheet is not loaded, only those of screens that are pushed.
-    CSS_PATH = ["app.tcss", "screens/fleet.tcss"]  # noqa: RUF012
+    CSS_PATH = [_HERE / "app.tcss", _HERE / "screens" / "fleet.tcss"]  # noqa: RUF012
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "help", "help", id="app.help", key_display="?", tooltip="all keys, and what is what"),
@@ -174,9 +176,13 @@ def run_app(home: Home, *, open_run: str | None = None, replay: str | None = Non
         from mlrb_tui.control.recording import open_recording
 
         recording = open_recording(home, name)
-    app = MlrbApp(home, settings, recording=recording, read_only=read_only)
+    return run(MlrbApp(home, settings, recording=recording, read_only=read_only))
+
+
+def run(app: MlrbApp) -> int:
+    """That app until it is left; the terminal is sane afterwards, however it ended."""
     with kept_sane(app.leave):
-        app.run(mouse=settings.mouse)
+        app.run(mouse=app.settings.mouse)
     with contextlib.suppress(OSError):
         _say_goodbye(app)
     return app.return_code or 0
