@@ -12,7 +12,8 @@ RecordError (5)
 ├── RunNotFound              no run of that name, or more than one
 └── RunHeld                  another runner holds the lock
 RunError (6)
-└── LaunchFailed             the runner ended before its first event
+├── LaunchFailed             the runner ended before its first event
+└── SubmissionTooLarge       what was to be graded is more than the task takes
 """
 
 from tasks.errors import MlrbError
@@ -80,3 +81,7 @@ class RunError(MlrbError):
 
 class LaunchFailed(RunError):
     """The runner ended before its first event."""
+
+
+class SubmissionTooLarge(RunError):
+    """What was to be graded is more than the task takes."""

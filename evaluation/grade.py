@@ -6,6 +6,7 @@ record is never written here. Exit code 0 where there is a score, valid or not; 
 """
 
 import argparse
+import ctypes
 import math
 import os
 import signal
@@ -29,6 +30,8 @@ from tasks.errors import MlrbError
 from tasks.prepare import prepared
 from tasks.snapshot import submission_sha256
 from tasks.spec import Scale, Task
+
+_PR_SET_PDEATHSIG = 1
 
 Split = Literal["dev", "test"]
 Isolation = Literal["docker", "local"]
@@ -184,6 +187,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     # Ended from outside, it still takes its container and its processes down.
     signal.signal(signal.SIGTERM, _leave)
+    _end_with_parent()
     sink = _Sink(given.result_fd)
     try:
         score = grade_run(
@@ -199,6 +203,11 @@ def main(arguments: list[str] | None = None) -> int:
         return error.exit_code
     sink.score(score)
     return 0
+
+
+def _end_with_parent() -> None:
+    """Have the kernel terminate this process when whoever asked for the grade is gone, however that came."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def _leave(number: int, frame: object) -> NoReturn:

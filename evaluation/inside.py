@@ -65,13 +65,21 @@ def main(arguments: list[str]) -> int:
 def call_grader(job: Json, channel: Channel) -> Mapping[str, object]:
     """Call the task's `grade`."""
     part = load(job)
-    result: Mapping[str, object] = part.grade(
-        Path(job["submission"]),
-        Path(job["private"]),
-        split=job["split"],
-        options=job["options"],
-        report=channel.report,
-    )
+    submission = Path(job["submission"])
+    try:
+        result: Mapping[str, object] = part.grade(
+            submission,
+            Path(job["private"]),
+            split=job["split"],
+            options=job["options"],
+            report=channel.report,
+        )
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
+        # A folder where a file belongs, or nothing: that is no fault of the grader's.
+        named = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else None
+        if named is None or not named.is_relative_to(submission):
+            raise
+        raise ValueError(f"{error.strerror}: {named.relative_to(submission)}") from error
     return result
 
 

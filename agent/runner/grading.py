@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from agent.errors import RunError, SandboxError
+from agent.errors import RunError, SandboxError, SubmissionTooLarge
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.request import RunRequest
@@ -86,8 +86,12 @@ class Grading:
 
     async def grade(self, purpose: Purpose, *, by: str = "") -> Score:
         """Snapshot and grade; a grader that breaks gives a score without a value that says so."""
-        snapshot = await self._snapshot(fall_back=purpose == "final")
-        return await self._recorded(snapshot, "test" if purpose == "final" else "dev", purpose, by)
+        split: Literal["dev", "test"] = "test" if purpose == "final" else "dev"
+        try:
+            snapshot = await self._snapshot(fall_back=purpose == "final")
+        except SubmissionTooLarge as error:
+            return self._refused(split, purpose, by, error.message)
+        return await self._recorded(snapshot, split, purpose, by)
 
     async def grade_again(self, *, by: str) -> Score:
         """Grade the newest snapshot once more, on the held-out split; raises `RunError` where there is none."""
@@ -111,32 +115,47 @@ class Grading:
         )
         return score
 
+    def _refused(self, split: Literal["dev", "test"], purpose: Purpose, by: str, why: str) -> Score:
+        """The record of a submission that was not even copied."""
+        grading_id = self._journal.fresh_id("g")
+        self._journal.append(ev.GradingStarted(grading_id=grading_id, purpose=purpose, split=split))
+        score = self._without_value("", split, why)
+        self._journal.append(ev.Graded(grading_id=grading_id, purpose=purpose, score=score, by=by))
+        return score
+
     async def _snapshot(self, *, fall_back: bool) -> Snapshot:
         """A fresh copy; where the sandbox is gone, with `fall_back`, the newest there is."""
         assert self._sandbox is not None
-        numbers = self._numbers()
-        path = self._folder.submission / str(max(numbers, default=0) + 1)
-        path.mkdir(mode=0o700, parents=True)
+        number = max((*self._numbers(), *self._numbers("."), 0)) + 1
+        # Named as a snapshot only once it is whole: a part of it would be taken for what was submitted.
+        path, partial = self._folder.submission / str(number), self._folder.submission / f".{number}"
+        partial.mkdir(mode=0o700, parents=True)
         try:
-            await self._sandbox.copy_out([*self._task.spec.artefact.paths, *self._task.spec.protected], path)
+            await self._sandbox.copy_out([*self._task.spec.artefact.paths, *self._task.spec.protected], partial)
+            partial.rename(path)
         except SandboxError as error:
-            # An empty snapshot would be taken for a submission without an artefact.
-            shutil.rmtree(path, ignore_errors=True)
-            if not (fall_back and numbers):
+            if not (fall_back and self._numbers()):
                 raise
-            path = self._folder.submission / str(max(numbers))
-            self._journal.append(
-                ev.AlertRaised(
-                    alert="old_snapshot",
-                    message=f"the sandbox is gone; what is graded is snapshot {path.name}: {one_line(error.message)}",
-                )
-            )
+            path = self._newest_instead(error)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
         return Snapshot(int(path.name), path, await asyncio.to_thread(submission_sha256, path))
 
-    def _numbers(self) -> list[int]:
+    def _newest_instead(self, error: SandboxError) -> Path:
+        path = self._folder.submission / str(max(self._numbers()))
+        self._journal.append(
+            ev.AlertRaised(
+                alert="old_snapshot",
+                message=f"the sandbox is gone; what is graded is snapshot {path.name}: {one_line(error.message)}",
+            )
+        )
+        return path
+
+    def _numbers(self, prefix: str = "") -> list[int]:
         if not self._folder.submission.is_dir():
             return []
-        return [int(entry.name) for entry in self._folder.submission.iterdir() if entry.name.isdigit()]
+        names = [entry.name for entry in self._folder.submission.iterdir() if entry.name.startswith(prefix)]
+        return [int(name.removeprefix(prefix)) for name in names if name.removeprefix(prefix).isdigit()]
 
     async def _graded(self, snapshot: Snapshot, split: Literal["dev", "test"], grading_id: str) -> Score:
         limit_s = self._task.at(self._request.scale).grading_timeout_s + MARGIN_S
@@ -144,10 +163,12 @@ class Grading:
             async with asyncio.timeout(limit_s):
                 score, stderr = await self._asked(snapshot, split, grading_id)
         except TimeoutError:
-            return self._without_value(snapshot, split, f"the grader did not end within {limit_s:.0f} s")
+            return self._without_value(snapshot.sha256, split, f"the grader did not end within {limit_s:.0f} s")
         if score is not None:
             return score
-        return self._without_value(snapshot, split, f"the grader broke: {one_line(stderr) or 'it said nothing'}")
+        said = one_line(stderr) or "it said nothing"
+        blamed = said if said.startswith("the grader") else f"the grader broke: {said}"
+        return self._without_value(snapshot.sha256, split, blamed)
 
     async def _asked(self, snapshot: Snapshot, split: str, grading_id: str) -> tuple[Score | None, str]:
         """What the grader says on its own channel, and the end of its stderr."""
@@ -204,7 +225,7 @@ class Grading:
                 )
         return score
 
-    def _without_value(self, snapshot: Snapshot, split: Literal["dev", "test"], error: str) -> Score:
+    def _without_value(self, sha256: str, split: Literal["dev", "test"], error: str) -> Score:
         spec = self._task.spec
         return Score(
             metric=spec.metric.name,
@@ -212,7 +233,7 @@ class Grading:
             scale=self._request.scale,
             split=split,
             baseline=self._task.at(self._request.scale).baseline.value,
-            artefact_sha256=snapshot.sha256,
+            artefact_sha256=sha256,
             isolation=self._where,
             error=error,
         )

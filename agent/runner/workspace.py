@@ -14,6 +14,8 @@ from tasks.prepare import prepared
 from tasks.spec import Scale, Task
 
 _GB = 1024**3
+_PROTECTED_BYTES = 16 * 1024**2
+"""Room for the protected files that are copied out with an artefact."""
 
 
 def data_folder(folder: RunFolder, task: Task, scale: Scale, seed: int) -> Path:
@@ -65,6 +67,7 @@ def plan_of(folder: RunFolder, task: Task, request: RunRequest, workspace: Path)
             cpus=compute.cpus,
             processes=compute.processes,
             shm_bytes=int(compute.shm_gb * _GB),
+            copy_bytes=task.spec.artefact.max_bytes + _PROTECTED_BYTES,
         ),
         # Without it a script's progress is seen only when it has ended.
         environment=(("PYTHONUNBUFFERED", "1"),),

@@ -24,6 +24,7 @@ class SandboxLimits:
     """Of one command's output, kept on disk inside the sandbox; what follows is counted and not kept."""
     copy_bytes: int = 32 * 1024**3
     """Of all files that one `copy_out` brings here."""
+    copy_files: int = 20_000
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class Sandbox(Protocol):
         """Copy files and folders (relative to the work folder's root; glob patterns allowed) to this machine.
 
         Symbolic links are not followed out of the work folder. Returns the relative paths of the files copied.
-        Raises `ValueError` where they are larger than the plan's `copy_bytes`, before any is copied.
+        Raises `SubmissionTooLarge` where they are more or larger than the plan allows, before any is copied.
         """
         ...
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from agent.errors import SandboxError, SandboxLost
+from agent.errors import SandboxError, SandboxLost, SubmissionTooLarge
 from agent.record.values import Host
 from agent.sandbox.base import CommandResult, OnOutput, SandboxPlan
 from agent.sandbox.guest.wire import Header, pack
@@ -130,9 +130,7 @@ class GuestedSandbox(ABC):
     async def copy_out(self, paths: Sequence[str], destination: Path) -> list[str]:
         """Copy files out of the work folder; see `Sandbox.copy_out`."""
         found = await self.files(paths)
-        total, most = sum(size for _, size, _ in found), self.plan.limits.copy_bytes
-        if total > most:
-            raise ValueError(f"the files to copy have {total:,} bytes, {most:,} are allowed")
+        self._require_room(len(found), sum(size for _, size, _ in found))
         copied = []
         for name, size, _ in found:
             relative = PurePosixPath(name)
@@ -148,6 +146,13 @@ class GuestedSandbox(ABC):
                 continue
             copied.append(name)
         return copied
+
+    def _require_room(self, files: int, size_bytes: int) -> None:
+        limits = self.plan.limits
+        if size_bytes > limits.copy_bytes:
+            raise SubmissionTooLarge(f"the files to copy have {size_bytes:,} bytes, {limits.copy_bytes:,} are allowed")
+        if files > limits.copy_files:
+            raise SubmissionTooLarge(f"there are {files:,} files to copy, {limits.copy_files:,} are allowed")
 
     async def _copy(self, name: str, size: int, target: Path) -> None:
         with target.open("wb") as file:

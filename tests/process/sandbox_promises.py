@@ -252,8 +252,11 @@ class SandboxPromises:
 
     async def test_copy_larger_than_allowed_is_refused_before_it_starts(self, bench: Bench, tmp_path: Path) -> None:
         await bench.run(f"truncate -s {bench.plan.limits.copy_bytes + 1} sparse")
-        with pytest.raises(ValueError, match="are allowed"):
+        with pytest.raises(SubmissionTooLarge, match=r"bytes, .* are allowed"):
             await bench.sandbox.copy_out(["sparse"], tmp_path / "copied")
+        await bench.run(f"mkdir many; cd many; seq {bench.plan.limits.copy_files + 1} | xargs touch; cd ..")
+        with pytest.raises(SubmissionTooLarge, match=r"files to copy, .* are allowed"):
+            await bench.sandbox.copy_out(["many"], tmp_path / "copied")
 
     async def test_listing_names_checkpoints_with_size_and_time(self, bench: Bench) -> None:
         await bench.run("mkdir -p ckpt/a; printf 12345 > ckpt/a/model.bin")

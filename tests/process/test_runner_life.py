@@ -201,3 +201,21 @@ def test_secret_of_the_runners_environment_never_reaches_the_record(runs: Runs) 
     assert b"sk-very-secret" not in whole + (wal.read_bytes() if wal.exists() else b"")
     observation = run.text(run.bodies(ev.ToolFinished)[0].observation)
     assert observation.splitlines()[:2] == ["[redacted]", "0"]
+
+
+def test_submission_that_is_too_large_is_not_copied_and_the_agent_is_told(runs: Runs) -> None:
+    run = runs.start([bash("truncate -s 3G answer.txt"), script_line("validate"), script_line("submit")])
+    assert run.ended().outcome == "submitted"
+    told = run.text(run.bodies(ev.ToolFinished)[1].observation)
+    assert "3,221,225,4" in told
+    assert "are allowed" in told
+    score = run.bodies(ev.Graded)[-1].score
+    assert (score.value, score.valid) == (None, False)
+    assert "are allowed" in score.error
+    assert list(run.folder.submission.iterdir()) == []
+
+
+def test_folder_in_the_place_of_a_file_is_the_submissions_fault_and_not_the_graders(runs: Runs) -> None:
+    run = runs.start([bash("rm answer.txt; mkdir answer.txt; touch answer.txt/x"), script_line("submit")])
+    run.ended()
+    assert "Is a directory: answer.txt" in run.bodies(ev.Graded)[-1].score.error

@@ -71,3 +71,23 @@ def test_started_run_is_not_started_over_without_asking_for_it(runs: Runs) -> No
     assert len(run.events()) == before
     run.launch("--resume")
     assert run.ended().outcome == "submitted"
+
+
+def test_grader_of_a_killed_runner_does_not_go_on_without_it(runs: Runs) -> None:
+    run = runs.start([bash("echo slow > answer.txt"), script_line("submit")])
+    run.wait_for(ev.GradingProgressed)
+    assert processes_with(f"{run.folder.path}/submission")
+    _kill(run)
+    until(lambda: not processes_with(f"{run.folder.path}/submission"), "the grader is gone")
+
+
+def test_snapshot_that_was_cut_off_is_never_graded(runs: Runs) -> None:
+    run = runs.start([bash("echo 4 > answer.txt"), script_line("validate"), bash("sleep 300")])
+    run.wait_for(ev.ToolCalled, count=3)
+    _kill(run)
+    (run.folder.submission / ".2").mkdir()
+    run.launch("--resume")
+    run.wait_for(ev.StepStarted, count=4)
+    assert run.ended().outcome == "submitted"
+    assert sorted(entry.name for entry in run.folder.submission.iterdir()) == [".2", "1", "3"]
+    assert run.bodies(ev.Graded)[-1].score.value == 4.0
