@@ -17,6 +17,7 @@ MODEL = "model"
 READ = (".json", ".jsonl", ".safetensors", ".txt", ".model")
 """Endings of the files that are looked at. Whatever else lies in the folder is never opened."""
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
+SMALL = 20_000_000
 UNLOADABLE = (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, AssertionError, ImportError)
 """What transformers raises on a folder that is not a model; which of them depends on what is wrong."""
 
@@ -35,6 +36,7 @@ def grade(submission: Path, private: Path, *, split: str, options: Options, repo
     with _clean_copy(submission / MODEL) as folder:
         report(0, 3, "loading")
         loaded = load(folder)
+        _use_few_threads(loaded.parameters)
         report(1, 3, "training evidence")
         texts = evidence.corpus_texts(private / split / "corpus.jsonl")
         with _usable():
@@ -128,6 +130,14 @@ def _require_weights(folder: Path) -> None:
     described = sum(weight.numel() for weight in shape.parameters())
     if described > held:
         raise ValueError(f"config.json describes {described:,} parameters, the files hold {held:,}")
+
+
+def _use_few_threads(parameters: int) -> None:
+    """One thread for a small model: on a busy machine two wait for each other far longer than they work."""
+    import torch
+
+    if parameters < SMALL:
+        torch.set_num_threads(1)
 
 
 def _training(folder: Path, loaded: Loaded, texts: list[str]) -> tuple[dict[str, float], list[Broken]]:
