@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.errors import SubmissionTooLarge
 from agent.sandbox.base import CommandResult, Sandbox, SandboxPlan
 
 DEADLINE_S = 20.0
