@@ -41,7 +41,7 @@ def size(size_bytes: float) -> str:
 
 def number(value: float) -> str:
     """A figure with four digits that matter, and thousands as k or M."""
-    if abs(value) >= 10_000_000:
+    if abs(value) >= 1_000_000:
         return f"{value / 1_000_000:.1f} M"
     if abs(value) >= 10_000:
         return f"{value / 1_000:.1f} k"
