@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from agent.errors import RecordError
 from agent.record.sqlite import migrate, open_writable
 from agent.record.text import storable
 from agent.record.values import Limits, PauseStrength
@@ -95,10 +96,13 @@ class Inbox:
     def post(self, request: Request, *, who: str = "", origin: str = "cli") -> int:
         """Put a request in; its id is what the answering events carry."""
         body = storable_request(request)
-        cursor = self._connection.execute(
-            "INSERT INTO requests (at, who, origin, body) VALUES (?, ?, ?, ?)",
-            (time.time(), storable(who or user_name()), origin, body),
-        )
+        try:
+            cursor = self._connection.execute(
+                "INSERT INTO requests (at, who, origin, body) VALUES (?, ?, ?, ?)",
+                (time.time(), storable(who or user_name()), origin, body),
+            )
+        except sqlite3.Error as error:
+            raise RecordError(f"the request cannot be kept: {error}", hint="is the disk full?") from error
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 

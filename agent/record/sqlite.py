@@ -47,14 +47,21 @@ def open_readonly(path: Path) -> sqlite3.Connection:
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Callable[[sqlite3.Connection], None]]) -> None:
-    """Bring a file up to date, each migration in a transaction of its own."""
-    for number in range(_version(connection), len(migrations)):
-        connection.execute("BEGIN IMMEDIATE")
-        # Another process may have opened the same new file and been quicker.
-        if _version(connection) == number:
-            migrations[number](connection)
-            connection.execute(f"PRAGMA user_version = {number + 1}")
-        connection.execute("COMMIT")
+    """Bring a file up to date, each migration in a transaction of its own; raises `RecordError` where it fails."""
+    try:
+        for number in range(_version(connection), len(migrations)):
+            _migrate(connection, number, migrations[number])
+    except sqlite3.Error as error:
+        raise RecordError(f"the record cannot be set up: {error}", hint="is the disk full?") from error
+
+
+def _migrate(connection: sqlite3.Connection, number: int, migration: Callable[[sqlite3.Connection], None]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    # Another process may have opened the same new file and been quicker.
+    if _version(connection) == number:
+        migration(connection)
+        connection.execute(f"PRAGMA user_version = {number + 1}")
+    connection.execute("COMMIT")
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

@@ -47,8 +47,9 @@ class Journal:
             return
         try:
             self._write(body, self.step)
-        except RecordError:
+        except RecordError as error:
             self._stuck_since = time.monotonic()
+            self._keep(ev.AlertRaised(alert="disk_full", message=error.message, hint="the run waits; make room"))
             self._keep(body)
 
     def beat(self) -> None:

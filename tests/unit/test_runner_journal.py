@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.errors import RecordError
 from agent.record import events as ev
-from agent.record.log import EventReader
+from agent.record.inbox import Inbox, Inject
+from agent.record.log import EventLog, EventReader
 from agent.record.values import Text
 from agent.runner.ending import Ending
 from agent.runner.gates import Gates
@@ -51,9 +53,25 @@ async def test_events_of_a_full_disk_are_written_later_in_order_without_a_gap(tm
     await agent
     assert not desk.journal.stuck
     assert [str(text).split()[0] for text in _notes(desk)] == ["before", *(str(number) for number in range(50))]
+    (alert,) = [body for body in desk.bodies() if isinstance(body, ev.AlertRaised)]
+    assert (alert.alert, alert.hint) == ("disk_full", "the run waits; make room")
     with EventReader(desk.path) as reader:
         seqs = [event.seq for event in reader.all()]
     assert seqs == list(range(1, len(seqs) + 1))
+
+
+def test_request_that_a_full_disk_does_not_take_is_a_plain_error(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path / "inbox.db")
+    with _no_file_may_grow(), pytest.raises(RecordError, match="cannot be kept") as caught:
+        inbox.post(Inject(text="x" * 50_000))
+    assert caught.value.hint == "is the disk full?"
+    assert inbox.after(0) == []
+    inbox.close()
+
+
+def test_record_that_a_full_disk_does_not_let_begin_is_a_plain_error(tmp_path: Path) -> None:
+    with _no_file_may_grow(), pytest.raises(RecordError):
+        EventLog(tmp_path / "events.db")
 
 
 def test_readers_never_fold_far(tmp_path: Path) -> None:
