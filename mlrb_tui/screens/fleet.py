@@ -59,6 +59,7 @@ class FleetScreen(Steering, Screen[None]):
         self._glyphs = ASCII if settings.glyphs == "ascii" else UNICODE
         self._rows: list[fleet.FleetRow] = []
         self._known: dict[str, fleet.FleetRow] = {}
+        self._counts = fleet.FleetCounts()
         self._looked = False
         self._shown = 0
         self._id_width = 4
@@ -94,14 +95,17 @@ class FleetScreen(Steering, Screen[None]):
         self._rows = fleet.build_rows(summaries, self._known)
         self._known = {row.summary.run: row for row in self._rows}
         self._id_width = fleet.id_width(self._rows)
-        self.app.live_runs = sum(row.mood in fleet.LIVE_MOODS for row in self._rows)  # type: ignore[attr-defined]
+        self._counts = fleet.count(self._rows, fleet.midnight_before(self._clock()))
+        self.app.live_runs = self._counts.live  # type: ignore[attr-defined]
         self._looked = True
         if self.is_current or not self._shown:
             self._show()
+            self._show_notices()
 
     def on_screen_resume(self) -> None:
         """Show what has happened meanwhile."""
         self._show()
+        self._show_notices()
 
     def _show(self, *, anew: bool = False) -> None:
         # A look that was under way when the app was left finds nothing to show itself on.
@@ -113,8 +117,7 @@ class FleetScreen(Steering, Screen[None]):
         table = self.query_one(RunTable)
         table.show(rows, now=now, id_width=self._id_width, anew=anew)
         self._show_whether_empty(not rows)
-        self._show_header(now)
-        self._show_notices()
+        self._show_header()
         self.query_one(Look).look_at(table.row_at_cursor)
 
     def _show_whether_empty(self, empty: bool) -> None:
@@ -128,26 +131,22 @@ class FleetScreen(Steering, Screen[None]):
             self.query_one("#fleet-below").set_class(empty, "-empty")
         said.show(NOTHING_FOUND if self._rows else EMPTY_STATE)
 
-    def _show_header(self, now: float) -> None:
+    def _show_header(self) -> None:
         line = self.query_one("#fleet-header", RowLines)
-        today = time.localtime(now)
-        midnight = time.mktime((*today[:3], 0, 0, 0, 0, 0, -1))
         order = f"{self._order}, reversed" if self._reversed else self._order
         shown = header(
-            fleet.count(self._rows, midnight), self._glyphs, line.size.width, shown=self._shown, query=self._query,
-            order=order,
+            self._counts, self._glyphs, line.size.width, shown=self._shown, query=self._query, order=order
         )  # fmt: skip
         line.show((shown,))
 
     def _show_notices(self) -> None:
-        box = self.query_one("#fleet-notices", RowLines)
-        if box.size.height:
+        for box in self.query("#fleet-notices").results(RowLines):
             found = fleet.notices(self._rows, box.size.height)
             box.show([fleet.notice_line(notice, self._glyphs.moods, self._id_width) for notice in found])
 
     def on_resize(self) -> None:
         """Widths have changed."""
-        self.call_after_refresh(self._show)
+        self.call_after_refresh(self.on_screen_resume)
 
     @on(RunTable.Highlighted)
     def show_look(self) -> None:

@@ -1,5 +1,6 @@
 """All runs as a list to look through: what each is in, which ones a filter lets by, and in what order."""
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
@@ -15,8 +16,6 @@ from mlrb_tui.views.rows import Row, Span
 
 Mood = Literal["running", "starting", "scoring", "waiting", "paused", "needs you", "alarm", "done", "failed", "lost"]
 """What a run's first glyph says."""
-
-LIVE_MOODS = ("needs you", "alarm", "running", "scoring", "starting", "paused", "waiting")
 
 
 @dataclass(frozen=True)
@@ -80,8 +79,14 @@ class FleetCounts:
     moods: dict[Mood, int] = field(default_factory=dict)
     ended_today: int = 0
     total: int = 0
+    live: int = 0
     spent_usd: float = 0.0
     spent_known: bool = True
+
+
+def midnight_before(now: float) -> float:
+    """When today began, where this terminal is."""
+    return time.mktime((*time.localtime(now)[:3], 0, 0, 0, 0, 0, -1))
 
 
 def count(rows: Sequence[FleetRow], midnight: float) -> FleetCounts:
@@ -93,6 +98,7 @@ def count(rows: Sequence[FleetRow], midnight: float) -> FleetCounts:
         moods=moods,
         ended_today=sum((row.summary.ended_at or 0.0) >= midnight for row in rows),
         total=len(rows),
+        live=sum(row.summary.state != "ended" for row in rows),
         spent_usd=sum(row.summary.cost_usd for row in rows),
         spent_known=all(row.summary.cost_known for row in rows),
     )
@@ -227,4 +233,8 @@ def notice_line(notice: Notice, signs: dict[Mood, str], id_width: int) -> Row:
     """The notice as a row."""
     tone = {"alarm": "bad", "needs you": "warn", "lost": "bad", "failed": "bad"}.get(notice.mood, "muted")
     said = "muted" if tone == "muted" else "plain"
-    return Span(f"{signs[notice.mood]} ", tone), Span(f"{one_line(notice.run[:id_width])}  ", "muted"), Span(notice.text, said)
+    return (
+        Span(f"{signs[notice.mood]} ", tone),
+        Span(f"{one_line(notice.run[:id_width])}  ", "muted"),
+        Span(notice.text, said),
+    )
