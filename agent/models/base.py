@@ -5,10 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from agent.record.text import storable
+from agent.record.text import clip, storable
 from agent.record.values import ToolCall, Usage
 
 DEEPEST_ARGUMENTS = 64
+LONGEST_ARGUMENTS = 1024**2
+"""Characters; no model writes as much in one call and means it."""
+LONGEST_NAME = 200
+MALFORMED_KEPT = 64_000
 
 Role = Literal["system", "user", "assistant", "tool"]
 Channel = Literal["reasoning", "text", "call"]
@@ -95,15 +99,30 @@ class Model(Protocol):
 def read_arguments(call_id: str, tool: str, raw: str) -> ToolCall:
     """A tool call out of the raw text of its arguments; what is no JSON object comes back as malformed.
 
-    So does what is nested deeper than anything a tool asks for: it would break whoever stores or shows it.
+    So does what is longer, or nested deeper, than anything a tool asks for: it would break whoever stores or shows it.
     """
+    tool = tool[:LONGEST_NAME]
+    if len(raw) > LONGEST_ARGUMENTS:
+        return _malformed(call_id, tool, raw)
     try:
         arguments = _storable_value(json.loads(raw or "{}"), DEEPEST_ARGUMENTS)
     except (ValueError, RecursionError):
-        return ToolCall(call_id=call_id, tool=tool, malformed=storable(raw))
+        return _malformed(call_id, tool, raw)
     if not isinstance(arguments, dict):
-        return ToolCall(call_id=call_id, tool=tool, malformed=storable(raw))
+        return _malformed(call_id, tool, raw)
     return ToolCall(call_id=call_id, tool=tool, arguments=arguments)
+
+
+def deeper_than(value: object, depth: int) -> bool:
+    """Whether dicts and lists are nested deeper than that."""
+    if not isinstance(value, dict | list):
+        return False
+    inside = value.values() if isinstance(value, dict) else value
+    return not depth or any(deeper_than(item, depth - 1) for item in inside)
+
+
+def _malformed(call_id: str, tool: str, raw: str) -> ToolCall:
+    return ToolCall(call_id=call_id, tool=tool, malformed=clip(storable(raw), MALFORMED_KEPT))
 
 
 def _storable_value(value: object, depth: int) -> object:

@@ -22,10 +22,19 @@ import msgspec
 from msgspec import Struct
 
 from agent.errors import ModelUnavailable
-from agent.models.base import Delta, Message, OnDelta, Reply, ToolSpec
+from agent.models.base import (
+    DEEPEST_ARGUMENTS,
+    Delta,
+    Message,
+    OnDelta,
+    Reply,
+    ToolSpec,
+    deeper_than,
+    read_arguments,
+)
 from agent.models.estimate import estimated_usage
 from agent.record.text import storable
-from agent.record.values import ToolCall, Usage
+from agent.record.values import Usage
 
 SUBMIT = "submit"
 MOST_PIECES = 60
@@ -54,6 +63,8 @@ class ScriptedReply(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             raise ValueError("`tool` and `calls` exclude each other")
         if self.arguments and not self.tool:
             raise ValueError("`arguments` without a `tool`")
+        if any(deeper_than(call.arguments, DEEPEST_ARGUMENTS) for call in self.all_calls):
+            raise ValueError("the arguments are nested too deep")
         if not (self.thought or self.text or self.tool or self.calls):
             raise ValueError("the line says nothing")
 
@@ -94,7 +105,7 @@ class ScriptedModel:
         else:
             return Reply(text="The script has come to its end.")
         calls = tuple(
-            ToolCall(call_id=f"call_{turn + 1}_{number}", tool=call.tool, arguments=call.arguments)
+            read_arguments(f"call_{turn + 1}_{number}", call.tool, msgspec.json.encode(call.arguments).decode())
             for number, call in enumerate(line.all_calls, 1)
         )
         return Reply(
@@ -135,7 +146,7 @@ def read_script(path: Path) -> tuple[ScriptedReply, ...]:
 def _read_line(line: str, where: str) -> ScriptedReply:
     try:
         return msgspec.json.decode(line, type=ScriptedReply)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ModelUnavailable(
             f"{where}: {error}",
             hint='a line is {"thought": …, "tool": …, "arguments": {…}}',

@@ -152,6 +152,7 @@ def _trouble(tool: Tool | None, call: ToolCall, tools: Mapping[str, Tool]) -> st
     if tool is None:
         return f"there is no tool {one_line(call.tool, 80)!r}; there are: {', '.join(tools)}"
     if call.malformed:
-        return f"the arguments of {call.tool} were not a JSON object, so nothing was run: {one_line(call.malformed)}"
+        said = f"the arguments of {call.tool} were not a JSON object, or too long or too deep a one"
+        return f"{said}, so nothing was run: {one_line(call.malformed)}"
     found = problems(tool.spec, call.arguments)
     return f"{call.tool} was not run: {'; '.join(found)}" if found else ""

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ModelUnavailable
-from agent.models.base import Delta, Message, Reply, ToolSpec
-from agent.models.scripted import ScriptedModel
+from agent.models.base import LONGEST_ARGUMENTS, LONGEST_NAME, Delta, Message, Reply, ToolSpec, read_arguments
+from agent.models.scripted import ScriptedModel, read_script
 from agent.record.values import Usage
 
 BASH = ToolSpec("bash", "Run a command.", {"type": "object"})
@@ -126,3 +126,18 @@ def test_script_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
     with pytest.raises(ModelUnavailable, match=r"baseline\.jsonl") as caught:
         ScriptedModel(path)
     assert str(tmp_path.parent) not in caught.value.message
+
+
+@pytest.mark.parametrize("depth", [70, 900, 5_000])
+def test_arguments_too_deep_to_be_stored_are_a_bad_line_and_no_crash(tmp_path: Path, depth: int) -> None:
+    path = tmp_path / "deep.jsonl"
+    path.write_text('{"tool": "bash", "arguments": ' + '{"a": ' * depth + "1" + "}" * depth + "}\n")
+    with pytest.raises(ModelUnavailable, match="line 1"):
+        read_script(path)
+
+
+def test_arguments_longer_than_any_model_means_are_not_stored_whole() -> None:
+    call = read_arguments("c1", "x" * 5_000, json.dumps({"command": "y" * LONGEST_ARGUMENTS}))
+    assert (call.arguments, len(call.tool)) == ({}, LONGEST_NAME)
+    assert len(call.malformed) < 65_000
+    assert "left out" in call.malformed
