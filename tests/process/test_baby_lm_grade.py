@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from baby_lm_models import write_model
 
 from tasks.catalogue import load
 from tasks.mlrb.baby_lm import data
 from tasks.mlrb.baby_lm.grade import grade
+from tests.process.baby_lm_models import write_model
 
 for missing in ("torch", "transformers", "lm_eval"):
     pytest.importorskip(missing)

@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
-from grading_jobs import ALWAYS_0, job_for, own_job, played, read_lines, run_with, score_of
 
 from agent.record.home import Home, RunFolder
 from agent.record.values import Score
 from evaluation.errors import GraderFailed
 from evaluation.grade import grade
 from evaluation.job import GradingProgress
+from tests.process.grading_jobs import ALWAYS_0, job_for, own_job, played, read_lines, run_with, score_of
 
 BATTLE, DILEMMA = "mlgym/battle_of_sexes", "mlgym/prisoners_dilemma"
 OPTIMUM = 1.44

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from baby_lm_models import write_model
 
 from evaluation.lm_harness import OFFLINE, HarnessResult, blimp_tasks, evaluate
 from tasks.mlrb.baby_lm.paradigms import PARADIGMS, items
 from tasks.mlrb.hub import BLIMP_SET, write_hub_set
+from tests.process.baby_lm_models import write_model
 
 for missing in ("torch", "transformers", "lm_eval"):
     pytest.importorskip(missing)
