@@ -12,7 +12,8 @@ DEEPEST_ARGUMENTS = 64
 LONGEST_ARGUMENTS = 1024**2
 """Characters; no model writes as much in one call and means it."""
 LONGEST_NAME = 200
-MALFORMED_KEPT = 64_000
+MALFORMED_KEPT = 16_000
+"""Of arguments that are too long."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 Channel = Literal["reasoning", "text", "call"]
@@ -103,7 +104,7 @@ def read_arguments(call_id: str, tool: str, raw: str) -> ToolCall:
     """
     tool = tool[:LONGEST_NAME]
     if len(raw) > LONGEST_ARGUMENTS:
-        return _malformed(call_id, tool, raw)
+        return _malformed(call_id, tool, clip(raw, MALFORMED_KEPT))
     try:
         arguments = _storable_value(json.loads(raw or "{}"), DEEPEST_ARGUMENTS)
     except (ValueError, RecursionError):
@@ -122,7 +123,7 @@ def deeper_than(value: object, depth: int) -> bool:
 
 
 def _malformed(call_id: str, tool: str, raw: str) -> ToolCall:
-    return ToolCall(call_id=call_id, tool=tool, malformed=clip(storable(raw), MALFORMED_KEPT))
+    return ToolCall(call_id=call_id, tool=tool, malformed=storable(raw))
 
 
 def _storable_value(value: object, depth: int) -> object:

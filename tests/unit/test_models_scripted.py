@@ -139,5 +139,5 @@ def test_arguments_too_deep_to_be_stored_are_a_bad_line_and_no_crash(tmp_path: P
 def test_arguments_longer_than_any_model_means_are_not_stored_whole() -> None:
     call = read_arguments("c1", "x" * 5_000, json.dumps({"command": "y" * LONGEST_ARGUMENTS}))
     assert (call.arguments, len(call.tool)) == ({}, LONGEST_NAME)
-    assert len(call.malformed) < 65_000
+    assert len(call.malformed) < 17_000
     assert "left out" in call.malformed
