@@ -19,6 +19,8 @@ HERE = Path(__file__).parent
 
 BUSY = "busy"
 """Models whose names start so are answered with the status of their rule."""
+BUSY_ONCE = "soon-"
+"""Models whose names start so are refused the first time that they are asked, each name once."""
 RETRY_AFTER_S = 2
 
 Rule = dict[str, object]
@@ -80,12 +82,19 @@ def _ended(process: subprocess.Popen[Any]) -> Iterator[None]:
 def with_refusals(app: App) -> App:
     """Let fakellm refuse streamed requests: it knows the status of a rule only where nothing is streamed."""
 
+    refused: set[str] = set()
+
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
         body = await _body(receive)
-        if str(body.get("model", "")).startswith(BUSY):
+        name = str(body.get("model", ""))
+        if name.startswith(BUSY_ONCE) and name not in refused:
+            refused.add(name)
+            await _refuse(send)
+            return
+        if name.startswith(BUSY):
             body["stream"] = False
         waiting = [{"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}]
 
@@ -100,6 +109,12 @@ def with_refusals(app: App) -> App:
         await app(scope, receive_changed, send_with_retry_after)
 
     return answer
+
+
+async def _refuse(send: Send) -> None:
+    headers = [(b"content-type", b"application/json"), (b"retry-after", str(RETRY_AFTER_S).encode())]
+    await send({"type": "http.response.start", "status": 429, "headers": headers})
+    await send({"type": "http.response.body", "body": b'{"error": {"type": "rate_limit_error", "message": "later"}}'})
 
 
 async def _body(receive: Receive) -> dict[str, Any]:
