@@ -136,6 +136,8 @@ class LaunchScreen(ModalScreen[str | None]):
     @work(exclusive=True, group="check")
     async def _check(self) -> None:
         await asyncio.sleep(_CHECK_AFTER_S)
+        if not self.query("#go"):
+            return
         form = self._form()
         try:
             planned = await asyncio.to_thread(requests, self._home, form)
@@ -148,6 +150,9 @@ class LaunchScreen(ModalScreen[str | None]):
         self._say(what, first.sandbox_notice)
 
     def _say(self, said: str, more: str = "", *, wrong: bool = False) -> None:
+        # The form may be gone by the time that there is something to say in it.
+        if not self.query("#go"):
+            return
         line = self.query_one("#launch-said", Static)
         line.set_class(wrong, "-wrong")
         line.update(Content(printable("\n".join(part for part in (said, more) if part), lines=True)))
