@@ -2,6 +2,7 @@
 it harmless is the process it runs in (`evaluation.strategies`)."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,12 +25,14 @@ FORBIDDEN_ATTRIBUTES = frozenset(
     """
     f_back f_globals f_locals f_builtins f_code tb_frame tb_next gi_frame cr_frame ag_frame sys os
     io inspect builtins subprocess socket ctypes ctypeslib f2py memmap fromfile tofile loadtxt
-    savetxt genfromtxt load save savez savez_compressed DataSource
+    savetxt genfromtxt load save savez savez_compressed DataSource attrgetter methodcaller
     """.split()  # noqa: SIM905 -- a list of words is read as words
 )
 SEEDERS = frozenset({"random.seed", "random.setstate", "numpy.random.seed", "np.random.seed", "numpy.random.set_state"})
 HARMLESS_PRIVATE = frozenset({"_replace", "_asdict", "_fields", "_make", "_field_defaults"})
 HARMLESS_DUNDERS = frozenset({"__name__", "__doc__", "__init__", "__len__", "__post_init__", "__call__"})
+# `"{0.__class__}".format(x)` looks into objects without an attribute in the code.
+_HIDDEN_DUNDER = re.compile(r"\{[^{}]*\.__\w+__")
 MAX_BYTES = 256 * 1024
 MAX_EVIDENCE = 5
 
@@ -92,6 +95,8 @@ def _forbidden(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, f"uses {node.id[:60]}"
         elif isinstance(node, ast.Attribute) and _is_forbidden_attribute(node):
             yield node.lineno, f"reaches for .{node.attr[:60]}"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _HIDDEN_DUNDER.search(node.value):
+            yield node.lineno, f"names {node.value[:60]!r} in a string"
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 if alias.name in FORBIDDEN_ATTRIBUTES or alias.name.startswith("_"):

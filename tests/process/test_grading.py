@@ -195,6 +195,8 @@ FORBIDDEN = {
     "runs text": "exec('import os')\n" + ALWAYS_0,
     "borrows a module's os": "import random\nOS = random._os\n" + ALWAYS_0,
     "uses numpy's files": "import numpy as np\nX = np.fromfile\n" + ALWAYS_0,
+    "looks into objects by format": "X = '{0.__class__.__mro__}'.format(0)\n" + ALWAYS_0,
+    "fetches attributes by name": "import operator\nX = operator.attrgetter('a.b')\n" + ALWAYS_0,
     "star import of os": "from os import *\n" + ALWAYS_0,
 }
 
@@ -264,7 +266,7 @@ def test_a_starter_with_a_comment_more_earns_nothing(tmp_path: Path) -> None:
     starter = (job_for(DILEMMA, tmp_path, {}).task.starter / "strategy.py").read_text()
     (tmp_path / "again").mkdir()
     score = score_of(job_for(DILEMMA, tmp_path / "again", {"strategy.py": "# mine\n" + starter}, games=2000))
-    assert (score.untouched, score.valid) == (False, True)
+    assert (score.untouched, score.valid, score.value) == (True, False, None)
     assert earns_nothing(score)
 
 

@@ -62,6 +62,32 @@ def test_a_single_changed_byte_is_a_change(folders: tuple[Path, Path]) -> None:
     assert not is_untouched(submission, starter, ["strategy.py"])
 
 
+def test_comments_and_blanks_alone_are_no_change(folders: tuple[Path, Path]) -> None:
+    submission, starter = folders
+    (starter / "strategy.py").write_text("def f(a):\n    if a:\n        return 'x y'\n    return 1\n")
+    for same in (
+        "# mine\n\ndef f( a ) :  # better\n  if a:\n         return 'x y'\n\n  return 1\n\n\n",
+        "def f(a):\n\tif a:\n\t\treturn 'x y'\n\treturn 1",
+    ):
+        (submission / "strategy.py").write_text(same)
+        assert is_untouched(submission, starter, ["strategy.py"])
+    for other in (
+        "def f(a):\n    if a:\n        return 'x  y'\n    return 1\n",
+        "def f(a):\n    if a:\n        return 'x y'\n        return 1\n",
+        "def f(a):\n    if a:\n        return 'x y'\n    return (1)\n",
+        "def f(a:\n",
+    ):
+        (submission / "strategy.py").write_text(other)
+        assert not is_untouched(submission, starter, ["strategy.py"])
+
+
+@pytest.mark.parametrize("raw", [b"\xff\xfe", b"(" * 100_000, b'x = """', b"\0", b" x\n\ty\n  z\n", b"9" * 200_000])
+def test_what_is_no_python_is_a_change_and_no_crash(folders: tuple[Path, Path], raw: bytes) -> None:
+    submission, starter = folders
+    (submission / "strategy.py").write_bytes(raw)
+    assert not is_untouched(submission, starter, ["strategy.py"])
+
+
 def test_an_artefact_that_no_starter_ships_is_never_untouched(folders: tuple[Path, Path]) -> None:
     assert not is_untouched(*folders, ["submission.csv"])
 
