@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import get_args
 
 from agent.errors import ModelUnavailable
@@ -53,7 +54,7 @@ def plan_request(
         task=task.spec.name,
         scale=known_scale,
         scaffold=_checked_scaffold(scaffold or settings.scaffold),
-        model=chosen_model,
+        model=_placed(chosen_model),
         base_url=url,
         sandbox=kind,
         sandbox_notice=notice,
@@ -113,6 +114,12 @@ def choose_sandbox(wish: str, image: str = "") -> tuple[str, str]:
     from agent.sandbox.choose import kind_without_wish
 
     return kind_without_wish(image)
+
+
+def _placed(model: str) -> str:
+    """The model's name with a script's path made absolute: the runner works in another folder."""
+    kind, _, path = model.partition(":")
+    return f"scripted:{Path(path).expanduser().absolute()}" if kind == "scripted" and path else model
 
 
 def _checked_scaffold(name: str) -> str:

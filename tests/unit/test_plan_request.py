@@ -101,3 +101,9 @@ def test_a_field_that_will_not_do_is_named(home: Home, wrong: dict[str, str]) ->
     with pytest.raises(MlrbError) as caught:
         requests(home, LaunchForm(**({"task": TASK, "sandbox": "local", "model": "scripted"} | wrong)))
     assert next(iter(wrong)) in caught.value.message
+
+
+def test_a_script_is_found_from_where_it_was_named(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    request = plan_request(home, "mlgym/battle_of_sexes", model="scripted:mine.jsonl", sandbox="local")
+    assert request.model == f"scripted:{tmp_path / 'mine.jsonl'}"
