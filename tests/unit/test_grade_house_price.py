@@ -76,6 +76,7 @@ REFUSED: dict[str, tuple[Callable[[Rows], str | bytes], str]] = {
     "a row twice": (lambda rows: as_csv([*rows, rows[0]]), "is there twice"),
     "nan": (lambda rows: as_csv([(rows[0][0], "nan"), *rows[1:]]), "line 2: the price 'nan' is not a finite number"),
     "infinity": (lambda rows: as_csv([(rows[0][0], "1e999"), *rows[1:]]), "not a finite number"),
+    "a price beyond squaring": (lambda rows: as_csv([(one, "1e308") for one, _ in rows]), "not a finite number below"),
     "a word": (lambda rows: as_csv([(rows[0][0], "cheap"), *rows[1:]]), "line 2: .* is not an Id and a price"),
     "an empty price": (lambda rows: as_csv([(rows[0][0], ""), *rows[1:]]), "is not an Id and a price"),
     "a missing cell": (lambda rows: "Id,SalePrice\n1\n", "is not an Id and a price"),

@@ -22,6 +22,8 @@ RESAMPLES = 500
 MOST_EXACT = 0.05
 """Models do not hit more than this share of prices to the cent."""
 SAME = 1e-6
+HIGHEST = 1e12
+"""Dollars; squares of what lies far beyond are no numbers any more."""
 
 
 def grade(submission: Path, private: Path, *, split: str, options: Options, report: Report) -> Grade:
@@ -117,8 +119,8 @@ def _add(prices: Prices, row: dict[str, str | None], place: str) -> None:
         key, price = str(int(float(one))), float(raw)
     except (ValueError, OverflowError):
         raise ValueError(f"{place}: {one[:20]!r}, {raw[:20]!r} is not an Id and a price") from None
-    if not math.isfinite(price):
-        raise ValueError(f"{place}: the price {raw[:20]!r} is not a finite number")
+    if not abs(price) <= HIGHEST:
+        raise ValueError(f"{place}: the price {raw[:20]!r} is not a finite number below {HIGHEST:,.0f}")
     if key in prices:
         raise ValueError(f"{place}: Id {key} is there twice")
     prices[key] = price
