@@ -70,6 +70,9 @@ async def test_replies_without_a_call_are_nudged_and_bounded() -> None:
     cockpit = ListedCockpit([_silent() for _ in range(20)])
     assert await React().run(cockpit) == "gave_up"
     assert cockpit.did.count("ask") == MOST_NUDGES + 1
+    nudges = [done for done in cockpit.did if "tool" in done and done.startswith("user harness")]
+    assert "Still no tool call" in nudges[-1]
+    assert "Still no tool call" not in nudges[-2]
 
 
 async def test_nudges_start_over_after_a_call() -> None:
@@ -78,9 +81,7 @@ async def test_nudges_start_over_after_a_call() -> None:
         _silent(),
         _silent("length"),
         _calls("bash"),
-        _silent(),
-        _silent(),
-        _silent(),
+        *(_silent() for _ in range(MOST_NUDGES)),
         _calls("submit"),
     ]
     cockpit = ListedCockpit(replies)
