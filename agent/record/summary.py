@@ -7,9 +7,10 @@ import msgspec
 from agent.record import events as ev
 from agent.record.clocks import clocks_at
 from agent.record.text import one_line
-from agent.record.values import Blob, RunSummary, Text
+from agent.record.values import Blob, Progress, RunSummary, Text
 
 LOSS_TAIL = 24
+MOST_DIVERGED = 16
 _INTERVENTIONS = {"inject", "interrupt", "pause", "limits", "score", "approve", "kill"}
 
 
@@ -88,7 +89,10 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
         case ev.GpuSampled(gpus=gpus):
             return {"gpus": gpus}
         case ev.ProgressSeen(progress=progress):
-            return {"progress": progress, "loss_tail": _with_loss(summary, progress.values.get("loss"))}
+            return {
+                "progress": progress, "loss_tail": _with_loss(summary, progress.values.get("loss")),
+                "diverged": still_diverged(summary.diverged, progress),
+            }  # fmt: skip
         case ev.RequestReceived(verb=verb):
             return {"interventions": summary.interventions + (verb in _INTERVENTIONS)}
         case ev.GradingStarted(purpose="final"):
@@ -102,6 +106,12 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             return {"alerts": summary.alerts + 1, "last_alert": one_line(message)}
         case _:
             return {}
+
+
+def still_diverged(before: tuple[str, ...], progress: Progress) -> tuple[str, ...]:
+    """The names whose last value was not finite: one leaves when it has a finite value again."""
+    names = dict.fromkeys((*before, *progress.diverged))
+    return tuple(name for name in names if name not in progress.values)[-MOST_DIVERGED:]
 
 
 def _now(said: str, at: float) -> dict[str, object]:
