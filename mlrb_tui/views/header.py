@@ -81,10 +81,10 @@ def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Spa
         detail = one_line(summary.outcome_detail, 120)
         return [Span(f"ended{after}", "dim"), Span(f": {detail}" if detail else "")]
     if summary.state == "paused":
-        since = words.duration(now - summary.paused_at) if summary.paused_at is not None else ""
+        since = f" for {words.duration(now - summary.paused_at)}" if summary.paused_at is not None else ""
         by = f" by {one_line(summary.pause_by, 24)}" if summary.pause_by else ""
-        how = "frozen: nothing runs, no clock" if summary.pause == "now" else "paused before the next step"
-        return [Span(f"{how}{by} for {since}; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
+        how, what = ("frozen", "nothing runs") if summary.pause == "now" else ("paused", "no further model call")
+        return [Span(f"{how}{by}{since}: {what}, no clock; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
     what = one_line(summary.now, 120) or summary.state
     since = f" {words.duration(now - summary.now_since)}" if summary.now_since is not None else ""
     times = [Span(since, "strong"), *_eta(summary)]
