@@ -94,7 +94,8 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
             self.run_worker(self._read_marks(), group="marks")
 
     def on_unmount(self) -> None:
-        self.workers.cancel_all()
+        # The manager is the app's: `cancel_all` would end the fleet's own look too.
+        self.workers.cancel_node(self)
         self.recording.close()
 
     def on_resize(self) -> None:
