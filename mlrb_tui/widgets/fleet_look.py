@@ -71,4 +71,4 @@ def last_rows(folder: RunFolder, width: int, height: int, now: float) -> Sequenc
 def _title(row: FleetRow) -> str:
     summary = row.summary
     parts = (summary.run, summary.task, summary.scale, summary.model, words.state(summary))
-    return " " + one_line(" · ".join(part for part in parts if part), 100) + " "
+    return one_line(" · ".join(part for part in parts if part), 100)
