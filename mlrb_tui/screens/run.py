@@ -13,9 +13,11 @@ from textual.widgets import Input
 
 from agent.errors import RecordError
 from agent.record.home import RunFolder
+from agent.record.inbox import Approve
 from agent.record.text import one_line
-from agent.record.values import Limits
+from agent.record.values import Limits, WantedApproval
 from mlrb_tui.control.recording import Recording
+from mlrb_tui.screens.answering import ANSWERING, Answering
 from mlrb_tui.screens.run_moving import RunMoving
 from mlrb_tui.screens.run_steering import STEERING, STEERING_KEYS, RunSteering
 from mlrb_tui.views import search
@@ -38,7 +40,7 @@ _LONGEST_WAIT_S = 0.15
 """Frames come slower the more they repaint, but never slower than this."""
 
 
-class RunScreen(RunMoving, RunSteering, OpaqueScreen):
+class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
     """A run at one moment of it; at its end, it follows."""
 
     CSS_PATH = "run.tcss"
@@ -46,6 +48,7 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
     HORIZONTAL_BREAKPOINTS = list(_WIDTHS)  # noqa: RUF012
     VERTICAL_BREAKPOINTS = list(_HEIGHTS)  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
+        *Answering.ANSWER_BINDINGS,
         *RunSteering.STEERING_BINDINGS,
         *RunMoving.MOVING_BINDINGS,
         Binding("slash", "search", "search", id="run.search", key_display="/", tooltip="find a text in this run"),
@@ -64,6 +67,7 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         self.read_only = read_only
         self.view = RunView(recording.reader)
         self._live = recording.live
+        self._wanted: WantedApproval | None = None
         self._said = ("", 0.0)
         self._second = 0
         self._ticked = time.monotonic()
@@ -133,6 +137,9 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         self._new = False
         if self.asked is not None:
             self.say_answer(self.view.transcript.request(self.asked))
+        if self._wanted != (wanted := self.view.summary.approval):
+            self._wanted = wanted
+            self.refresh_bindings()
         shown = self._shown()
         cost = self.query_one(TranscriptLines).update(shown.now)
         cost += self._paint_header(shown)
@@ -182,6 +189,8 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that steer are there only where there is a run to steer."""
+        if action in ANSWERING:
+            return True if self._live and self.view.summary.approval is not None else None
         return self._live or action not in STEERING
 
     def on_key(self, event: Key) -> None:
@@ -210,6 +219,25 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         else:
             return self.recording.folder
         return None
+
+    @property
+    def approving(self) -> bool:
+        """Whether calls wait for a person."""
+        return self.view.summary.approve
+
+    @property
+    def questioned(self) -> tuple[RunFolder, WantedApproval] | None:
+        """The question that is shown, if anybody is there to hear the answer."""
+        folder, wanted = self.steered, self.view.summary.approval
+        return None if folder is None or wanted is None else (folder, wanted)
+
+    def say_word(self, folder: RunFolder, word: Approve) -> None:
+        """Send a word to the run."""
+        self.ask(word, word.word)
+
+    def word_failed(self, said: str) -> None:
+        """Say why a word could not be sent."""
+        self.say(one_line(said))
 
     @property
     def limits(self) -> Limits:

@@ -56,7 +56,9 @@ class KeyLine(RowLines):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        shown = [active.binding for active in self.screen.active_bindings.values() if active.binding.show]
+        shown = [
+            active.binding for active in self.screen.active_bindings.values() if active.binding.show and active.enabled
+        ]
         help_key = [binding for binding in shown if binding.id == "app.help"]
         row: tuple[Span, ...] = ()
         room = self.size.width - sum(width_of(self._key(binding)) for binding in help_key)

@@ -1,4 +1,4 @@
-"""Approve mode on real runs: nothing that asks runs without a word, every word has its effect, and a crash forgets none."""
+"""Approve mode on real runs: nothing that asks runs without a word, and every word has its effect, after a crash too."""
 
 import os
 import signal
