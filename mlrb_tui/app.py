@@ -121,7 +121,7 @@ class MlrbApp(App[int]):
         seen = set()
         for active in screen.active_bindings.values():
             binding = active.binding
-            if active.enabled and binding.id and binding.description and binding.id not in seen:
+            if binding.id and binding.description and binding.id not in seen:
                 seen.add(binding.id)
                 about = f"{binding.tooltip or binding.description}  ({self.get_key_display(binding)})"
                 yield SystemCommand(binding.description.capitalize(), about, _run(self, active.node, binding.action))

@@ -1,4 +1,4 @@
-"""Approve mode on real runs: nothing that asks runs without a word, and every word has its effect, after a crash too."""
+"""Approve mode on real runs: nothing that asks runs without a word, and each word has its effect, after a crash too."""
 
 import os
 import signal
