@@ -160,7 +160,9 @@ def _add_inject(inject: argparse.ArgumentParser) -> None:
     )
     change = inject.add_mutually_exclusive_group()
     change.add_argument("--withdraw", type=int, metavar="ID", help="take back a message that is still queued")
-    change.add_argument("--edit", type=int, metavar="ID", help="have a message that is still queued say TEXT")
+    change.add_argument(
+        "--edit", nargs=2, metavar=("ID", "TEXT"), help="have a message that is still queued say something else"
+    )
 
 
 def _add_approve(commands: "_Commands") -> None:

@@ -54,18 +54,26 @@ def resume(options: argparse.Namespace) -> int:
 
 def inject(options: argparse.Namespace) -> int:
     """`mlrb inject RUN [TEXT]`: say something; change or take back what is queued; or list it."""
+    if options.text is not None and (options.withdraw is not None or options.edit):
+        raise UsageError("one thing at a time", hint="--edit ID TEXT, --withdraw ID, or the TEXT of a new message")
     if options.withdraw is not None:
-        if options.text is not None:
-            raise UsageError("--withdraw takes no text", hint="mlrb inject RUN --withdraw ID")
         return ask_and_print(options, WithdrawInjection(request_id=options.withdraw))
-    if options.text is None and options.edit is None:
+    if options.edit:
+        message, text = options.edit
+        if not message.isascii() or not message.isdigit():
+            raise UsageError(f"{message!r} is no message's number", hint=f"mlrb inject {options.run} lists them")
+        return ask_and_print(options, EditInjection(request_id=int(message), text=_said(text)))
+    if options.text is None:
         return _list_queued(options)
-    text = sys.stdin.read() if options.text == "-" else options.text or ""
+    return ask_and_print(options, Inject(text=_said(options.text)))
+
+
+def _said(given: str) -> str:
+    """A message as it was given, or out of stdin."""
+    text = sys.stdin.read() if given == "-" else given
     if not text.strip():
         raise UsageError("there is nothing to say", hint="mlrb inject RUN 'try a cosine schedule'")
-    if options.edit is not None:
-        return ask_and_print(options, EditInjection(request_id=options.edit, text=text))
-    return ask_and_print(options, Inject(text=text))
+    return text
 
 
 def _list_queued(options: argparse.Namespace) -> int:
