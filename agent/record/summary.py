@@ -7,9 +7,10 @@ import msgspec
 from agent.record import events as ev
 from agent.record.clocks import clocks_at
 from agent.record.text import one_line
-from agent.record.values import Blob, RunSummary, Text, WantedApproval
+from agent.record.values import Blob, Progress, RunSummary, Text, WantedApproval
 
 LOSS_TAIL = 24
+MOST_DIVERGED = 16
 _INTERVENTIONS = {"inject", "interrupt", "pause", "limits", "score", "approve", "kill"}
 
 
@@ -95,7 +96,10 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
         case ev.GpuSampled(gpus=gpus):
             return {"gpus": gpus}
         case ev.ProgressSeen(progress=progress):
-            return {"progress": progress, "loss_tail": _with_loss(summary, progress.values.get("loss"))}
+            return {
+                "progress": progress, "loss_tail": _with_loss(summary, progress.values.get("loss")),
+                "diverged": still_diverged(summary.diverged, progress),
+            }  # fmt: skip
         case ev.RequestReceived(verb=verb):
             return {"interventions": summary.interventions + (verb in _INTERVENTIONS)}
         case ev.GradingStarted(purpose="final"):
@@ -121,6 +125,12 @@ def _wanted(body: ev.ApprovalAsked, at: float) -> WantedApproval:
         approval_id=body.approval_id, call_id=body.call_id, tool=body.tool,
         summary=one_line(preview(body.summary), 200), rule=body.rule, asked_at=at,
     )  # fmt: skip
+
+
+def still_diverged(before: tuple[str, ...], progress: Progress) -> tuple[str, ...]:
+    """The names whose last value was not finite: one leaves when it has a finite value again."""
+    names = dict.fromkeys((*before, *progress.diverged))
+    return tuple(name for name in names if name not in progress.values)[-MOST_DIVERGED:]
 
 
 def _now(said: str, at: float) -> dict[str, object]:

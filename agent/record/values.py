@@ -185,6 +185,8 @@ class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
     rate_unit: str = ""
     """`tok/s`, `it/s`, `samples/s` …"""
     eta_s: float | None = None
+    diverged: tuple[str, ...] = ()
+    """Names whose value was NaN or infinite: JSON holds neither, so they can't stand among `values`."""
 
 
 class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -249,6 +251,8 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     progress: Progress | None = None
     loss_tail: tuple[float, ...] = ()
     """The last 24 losses seen, for a sparkline."""
+    diverged: tuple[str, ...] = ()
+    """Names whose last value was NaN or infinite."""
     checkpoints: int = 0
     leftovers: tuple[str, ...] = ()
     """What a stop could not prove gone."""

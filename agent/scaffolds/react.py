@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from agent.models.base import ToolSpec
 from agent.scaffolds.base import Briefing, Cockpit, Ending
 
-MOST_NUDGES = 3
+MOST_NUDGES = 7
+"""In a row; a small model often finds its tools late, and a nudge costs little."""
 STATUS_EVERY = 5
 
 _NUDGES = (
@@ -21,7 +22,7 @@ class React:
     name = "react"
 
     async def run(self, cockpit: Cockpit) -> Ending:
-        """Lead the agent until it submits or three nudges in a row lead nowhere."""
+        """Lead the agent until it submits or nudges in a row lead nowhere."""
         if not cockpit.conversation:
             cockpit.say("system", system_prompt(cockpit.briefing, cockpit.tools))
             cockpit.say("user", cockpit.briefing.prompt, origin="task")
@@ -79,4 +80,6 @@ When the work is done, call `submit` once, with a short summary."""
 def _nudge(count: int, stop_reason: str) -> str:
     if stop_reason == "length":
         return "Your reply was cut off at the length limit before a tool call. Be shorter, and end with a tool call."
-    return _NUDGES[count]
+    if count == MOST_NUDGES - 1:
+        return _NUDGES[-1]
+    return _NUDGES[min(count, 1)]

@@ -19,6 +19,13 @@ _PAIR = re.compile(
     r"(?P<quote>['\"]?)(?P<name>[A-Za-z][A-Za-z0-9_]{0,30})(?P=quote)"
     rf"(?P<sign>\s*[=:]\s*|\s+(?:is\s+)?)['\"]?(?P<value>{_NUMBER})(?![\w.]|\s*/\s*\d)"
 )
+# No number that JSON can hold, and the one that says that a training has failed.
+_NOT_FINITE = re.compile(
+    r"(?P<quote>['\"]?)(?P<name>[A-Za-z][A-Za-z0-9_]{0,30})(?P=quote)"
+    r"(?:\s*[=:]\s*|\s+(?:is\s+)?)['\"]?(?:[-+]?(?:nan|inf(?:inity)?)|[-+]?\d{1,15}\.?\d{0,20}e\+?\d{3})(?![\w.])",
+    re.I,
+)
+_MAYBE_NOT_FINITE = re.compile(r"nan|inf|e\+?\d{3}", re.I)
 _SPLIT_NAME = re.compile(
     r"\b(train|val|valid|validation|eval|test|dev)[ /.-](loss|acc|accuracy|ppl|perplexity|f1|score)\b", re.I
 )
@@ -70,9 +77,12 @@ def read_line(line: str) -> Progress | None:
     step, total = _position(line, bar)
     rate, unit = _rate(line, bar)
     eta_s = _eta(line, bar)
-    if not values and rate is None and eta_s is None and total is None:
+    diverged = _diverged(line, values)
+    if not values and not diverged and rate is None and eta_s is None and total is None:
         return None
-    return Progress(values=values, step=step, total=total, rate=rate, rate_unit=unit, eta_s=eta_s)
+    return Progress(
+        values=values, step=step, total=total, rate=rate, rate_unit=unit, eta_s=eta_s, diverged=diverged
+    )  # fmt: skip
 
 
 def read_lines(lines: Iterable[str]) -> list[Progress]:
@@ -113,13 +123,22 @@ def _values(line: str) -> dict[str, float]:
     return dict(list(merged.items())[:MOST_VALUES])
 
 
+def _diverged(line: str, values: dict[str, float]) -> tuple[str, ...]:
+    """The names that the line gives no finite value."""
+    if not _MAYBE_NOT_FINITE.search(line):
+        return ()
+    found = (_known_name(each["name"].lower()) for each in _NOT_FINITE.finditer(_SPLIT_NAME.sub(r"\1_\2", line)))
+    return tuple(dict.fromkeys(name for name in found if name is not None and name not in values))
+
+
 def _postfix(tail: str) -> dict[str, float]:
     """The `, loss=2.3, lr=1e-4]` behind a bar."""
     values: dict[str, float] = {}
     for part in tail.strip(" ,]\r").split(",", MOST_VALUES)[:MOST_VALUES]:
         name, sign, value = part.partition("=")
         name = name.strip().lower().replace(" ", "_").replace("/", "_")
-        if sign and len(name) < 32 and name.isidentifier() and _NUMBER_ONLY.fullmatch(value.strip()):
+        named = sign and len(name) < 32 and name.isidentifier()
+        if named and _NUMBER_ONLY.fullmatch(value.strip()) and math.isfinite(float(value)):
             values[_known_name(name) or name] = float(value)
     return values
 

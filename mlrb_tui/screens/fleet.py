@@ -13,9 +13,8 @@ from textual.containers import Horizontal
 from agent.record.home import Home, RunFolder
 from agent.record.values import RunSummary, WantedApproval
 from mlrb_tui.control.settings import Settings
-from mlrb_tui.screens.answering import ANSWERING
 from mlrb_tui.screens.fleet_steering import Steering
-from mlrb_tui.views import fleet
+from mlrb_tui.views import fleet, steering
 from mlrb_tui.views.fleet_columns import ASCII, UNICODE
 from mlrb_tui.views.fleet_header import EMPTY_STATE, HEADING, NOTHING_FOUND, header
 from mlrb_tui.widgets.fleet_look import Look
@@ -68,13 +67,15 @@ class FleetScreen(Steering):
         self._query = ""
         self._order = "need"
         self._reversed = False
+        self._offered: frozenset[str] = frozenset()
+        self.sending = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
         yield RowLines(HEADING, id="fleet-header")
         yield RunTable(id="fleet-table", glyphs=self._glyphs)
         yield RowLines(id="fleet-empty")
         yield Horizontal(Look(self.home, self._clock, id="fleet-look"), RowLines(id="fleet-notices"), id="fleet-below")
-        yield KeyLine(id="fleet-keys")
+        yield KeyLine(applies=self.applies, id="fleet-keys")
 
     def on_mount(self) -> None:
         # What follows is imported and read once there is something on the screen.
@@ -99,9 +100,7 @@ class FleetScreen(Steering):
         self._id_width = fleet.id_width(self._rows)
         self._counts = fleet.count(self._rows, fleet.midnight_before(self._clock()))
         self.app.live_runs = self._counts.live  # type: ignore[attr-defined]
-        before, self._waiting = self._waiting, fleet.waiting(self._rows)
-        if bool(before) != bool(self._waiting):
-            self.refresh_bindings()
+        self._waiting = fleet.waiting(self._rows)
         self._looked = True
         if self.is_current or not self._shown:
             self._show()
@@ -123,7 +122,25 @@ class FleetScreen(Steering):
         table.show(rows, now=now, id_width=self._id_width, anew=anew)
         self._show_whether_empty(not rows)
         self._show_header()
-        self.query_one(Look).look_at(table.row_at_cursor, self._waiting)
+        self._look_at_selected()
+
+    def _look_at_selected(self) -> None:
+        """The look, and the keys that make sense, are those of the run under the cursor."""
+        row = self.query_one(RunTable).row_at_cursor
+        self.query_one(Look).look_at(row, self._waiting)
+        offered = frozenset[str]()
+        if row is not None and not self.read_only:
+            offered = steering.applicable(row.summary, lost=row.mood == "lost")
+            # On a run that waits for nothing they lead to one that does.
+            offered |= frozenset(steering.ANSWERS) if self._waiting else frozenset()
+        if offered != self._offered:
+            self._offered = offered
+            self.refresh_bindings()
+
+    def applies(self, binding: Binding) -> bool:
+        """Whether a key makes sense for the run under the cursor."""
+        name = (binding.id or "").rpartition(".")[2]
+        return name not in steering.ALL or name in self._offered
 
     def _show_whether_empty(self, empty: bool) -> None:
         said = self.query_one("#fleet-empty", RowLines)
@@ -156,7 +173,7 @@ class FleetScreen(Steering):
     @on(RunTable.Highlighted)
     def show_look(self) -> None:
         """Look at the run under the cursor."""
-        self.query_one(Look).look_at(self.query_one(RunTable).row_at_cursor, self._waiting)
+        self._look_at_selected()
 
     # ── keys ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -180,10 +197,6 @@ class FleetScreen(Steering):
             "nothing waits for a word in the runs shown" if gone_to is None else f"{gone_to} waits for a word"
         )
         return None
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The keys that answer are there only where something waits."""
-        return True if self._waiting or action not in ANSWERING else None
 
     @on(RunTable.Opened)
     def open_run(self, message: RunTable.Opened) -> None:

@@ -35,8 +35,8 @@ class HelpScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         box = self.query_one("#help")
-        box.border_title = Content(" help ")
-        box.border_subtitle = Content(" esc closes · ctrl+p finds any of these by name ")
+        box.border_title = Content("help")
+        box.border_subtitle = Content("esc closes · ctrl+p finds any of these by name")
 
     def _key_list(self) -> Content:
         parts: list[Content | tuple[str, str]] = []

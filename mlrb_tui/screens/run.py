@@ -15,14 +15,16 @@ from agent.errors import RecordError
 from agent.record.home import RunFolder
 from agent.record.inbox import Approve
 from agent.record.text import one_line
-from agent.record.values import Limits, WantedApproval
+from agent.record.values import Limits, RunSummary, WantedApproval
 from mlrb_tui.control.recording import Recording
-from mlrb_tui.screens.answering import ANSWERING, Answering
+from mlrb_tui.screens.answering import Answering
 from mlrb_tui.screens.run_moving import RunMoving
 from mlrb_tui.screens.run_steering import STEERING, STEERING_KEYS, RunSteering
 from mlrb_tui.views import search
 from mlrb_tui.views.panels import Shown
+from mlrb_tui.views.receipts import standing
 from mlrb_tui.views.run import RunView
+from mlrb_tui.views.steering import applicable
 from mlrb_tui.views.timeline import Moment
 from mlrb_tui.widgets.lines import Lines
 from mlrb_tui.widgets.opaque import OpaqueScreen
@@ -67,7 +69,6 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         self.read_only = read_only
         self.view = RunView(recording.reader)
         self._live = recording.live
-        self._wanted: WantedApproval | None = None
         self._said = ("", 0.0)
         self._second = 0
         self._ticked = time.monotonic()
@@ -75,6 +76,7 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         self._needle = ""
         self._new = False
         """There is something that is not painted yet."""
+        self.sending = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
         yield RunHeader(id="run-header")
@@ -87,7 +89,7 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
             yield TimeClock(id="run-clock")
         yield Legend(id="run-legend")
         yield Input(id="run-search", placeholder="find in this run", compact=True)
-        yield KeyLine(id="run-keys")
+        yield KeyLine(applies=self.applies, id="run-keys")
 
     def on_mount(self) -> None:
         for lines in self.query(Lines):
@@ -98,7 +100,8 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
             self.run_worker(self._read_marks(), group="marks")
 
     def on_unmount(self) -> None:
-        self.workers.cancel_all()
+        # The manager is the app's: `cancel_all` would end the fleet's own look too.
+        self.workers.cancel_node(self)
         self.recording.close()
 
     def on_resize(self) -> None:
@@ -116,6 +119,8 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         if new_second:
             self._look_whether_live()
         self._take_in(passed)
+        if self.asked is not None:
+            self.say_answer(standing(self.view.reader, self.asked))
         if now >= self._next_frame and self._new:
             self._paint_new(panels=new_second or self.view.player.playing)
         elif new_second and (self._live or self._said[0]):
@@ -130,16 +135,12 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
 
     def _look_whether_live(self) -> None:
         if self._live != (live := self.recording.live):
-            self._live = live
+            # A runner that is gone writes nothing more: that alone is news.
+            self._live, self._new = live, True
             self.refresh_bindings()
 
     def _paint_new(self, *, panels: bool) -> None:
         self._new = False
-        if self.asked is not None:
-            self.say_answer(self.view.transcript.request(self.asked))
-        if self._wanted != (wanted := self.view.summary.approval):
-            self._wanted = wanted
-            self.refresh_bindings()
         shown = self._shown()
         cost = self.query_one(TranscriptLines).update(shown.now)
         cost += self._paint_header(shown)
@@ -165,8 +166,17 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         if text and time.monotonic() > until:
             self._said = (text := "", 0.0)
         requests = self.view.transcript.open_requests if self._live or not self.view.at_end else []
+        self._offer_keys(shown.summary)
         header = self.query_one(RunHeader)
         return header.update(shown, lost=self.lost, requests=requests, said=text)
+
+    def _offer_keys(self, summary: RunSummary) -> None:
+        """Of a moment that has passed nothing can be asked; keys then stand for the run as it is."""
+        if self.recording.folder is None or self.read_only or not (self._live or self.lost):
+            self.offer(frozenset())
+        elif self.view.at_end:
+            pausing = any(asked.verb == "pause" for asked in self.view.transcript.open_requests)
+            self.offer(applicable(summary, lost=self.lost, pausing=pausing))
 
     def _paint_panels(self, shown: Shown) -> None:
         self.query_one(RunPanels).update(shown)
@@ -189,13 +199,11 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that steer are there only where there is a run to steer."""
-        if action in ANSWERING:
-            return True if self._live and self.view.summary.approval is not None else None
-        return self._live or action not in STEERING
+        return self._live or self.lost or action not in STEERING
 
     def on_key(self, event: Key) -> None:
         """A steering key that does nothing here is told why."""
-        if not self._live and event.key in STEERING_KEYS and self.steered is None:
+        if not (self._live or self.lost) and event.key in STEERING_KEYS and self.steered is None:
             event.stop()
 
     # ── what steering needs ──────────────────────────────────────────────────────────────────────────────
@@ -214,8 +222,8 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
             self.say("opened to look only (--read-only)")
         elif self.recording.folder is None:
             self.say("this is a file: there is no run to steer")
-        elif not self.recording.live:
-            self.say("nobody runs it any more: there is nothing to steer")
+        elif not (self.recording.live or self.lost):
+            self.say("it has ended: there is nothing to steer")
         else:
             return self.recording.folder
         return None
@@ -229,6 +237,8 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
     def questioned(self) -> tuple[RunFolder, WantedApproval] | None:
         """The question that is shown, if anybody is there to hear the answer."""
         folder, wanted = self.steered, self.view.summary.approval
+        if folder is not None and wanted is None:
+            self.say("nothing waits for a word")
         return None if folder is None or wanted is None else (folder, wanted)
 
     def say_word(self, folder: RunFolder, word: Approve) -> None:

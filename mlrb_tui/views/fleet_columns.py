@@ -225,10 +225,10 @@ def _speed(row: FleetRow, _: Context) -> Cell:
 
 
 def _loss(row: FleetRow, _: Context) -> Cell:
+    if "loss" in row.summary.diverged:
+        return ((words.NOT_FINITE, "bad"),)
     tail = row.summary.loss_tail
-    if not tail:
-        return NOTHING
-    return ((f"{tail[-1]:.4g}", "plain" if math.isfinite(tail[-1]) else "bad"),)
+    return ((f"{tail[-1]:.4g}", "plain"),) if tail else NOTHING
 
 
 def _spark(row: FleetRow, context: Context) -> Cell:

@@ -1,5 +1,6 @@
 """The fleet's top line: how many runs are in which state, and what they have cost."""
 
+from mlrb_tui.views import words
 from mlrb_tui.views.fleet import FleetCounts, Mood
 from mlrb_tui.views.fleet_columns import MOOD_TONES, Glyphs
 from mlrb_tui.views.rows import Row, Span, apart, width_of
@@ -21,7 +22,7 @@ def header(counts: FleetCounts, glyphs: Glyphs, width: int, *, shown: int, query
     if counts.ended_today:
         left.append(Span(f"   {glyphs.moods['done']} {counts.ended_today} ended today", "muted"))
     if counts.total and not counts.moods.keys() & _WORDS.keys() and not counts.ended_today:
-        left.append(Span(f"   {counts.total} runs", "muted"))
+        left.append(Span(f"   {words.count(counts.total, 'run')}", "muted"))
     sign = "" if counts.spent_known else "≥"
     spent = Span(f"   spent {sign}${counts.spent_usd:,.2f}", "muted")
     if width_of((*left, spent)) <= width:

@@ -76,7 +76,7 @@ def _doing(summary: RunSummary, now: float, width: int, *, lost: bool, requests:
 
 def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Span]:
     if lost:
-        return [Span("the runner is gone without a word; "), Span("mlrb resume", "strong"), Span(" takes it up again")]
+        return [Span("the runner is gone without a word; "), Span("r", "strong"), Span(" takes it up again")]
     if summary.state == "ended":
         after = f" after {words.duration(summary.working_s)} of work" if summary.working_s else ""
         detail = one_line(summary.outcome_detail, 120)
@@ -85,10 +85,10 @@ def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Spa
         return [Span(f"the limit on {summary.pause_limit} is reached; raise it by "), Span("l", "strong"),
                 Span(", then "), Span("r", "strong"), Span(" goes on")]  # fmt: skip
     if summary.state == "paused":
-        since = words.duration(now - summary.paused_at) if summary.paused_at is not None else ""
+        since = f" for {words.duration(now - summary.paused_at)}" if summary.paused_at is not None else ""
         by = f" by {one_line(summary.pause_by, 24)}" if summary.pause_by else ""
-        how = "frozen: nothing runs, no clock" if summary.pause == "now" else "paused before the next step"
-        return [Span(f"{how}{by} for {since}; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
+        how, what = ("frozen", "nothing runs") if summary.pause == "now" else ("paused", "no further model call")
+        return [Span(f"{how}{by}{since}: {what}, no clock; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
     if summary.approval is not None:
         return question(summary.approval, now)
     what = one_line(summary.now, 120) or summary.state

@@ -71,7 +71,7 @@ def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             left = [proof for proof in proofs if not proof.proven]
             if left:
                 return "▲", "leftover", "; ".join(f"{proof.what}: {proof.detail}" for proof in left), "bad"
-            return "·", "sandbox", f"gone, {len(proofs)} checks", "dim"
+            return "·", "sandbox", f"gone, {words.count(len(proofs), 'check')}", "dim"
         case ev.ModelFailed(reason=reason, retry_in_s=retry, hint=hint):
             after = f"asks again in {words.duration(retry)}" if retry is not None else "given up"
             text = " · ".join(part for part in (reason, after, hint) if part)

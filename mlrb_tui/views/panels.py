@@ -176,8 +176,8 @@ def _host(shown: Shown, width: int) -> Panel | None:
     host = shown.summary.host
     if host is None:
         return None
-    cores = f" of {host.cpu_cores:g} cores" if host.cpu_cores else ""
-    processes = f"{host.processes} processes" if host.processes is not None else ""
+    cores = f" of {words.count(host.cpu_cores, 'core')}" if host.cpu_cores else ""
+    processes = words.count(host.processes, "process", "processes") if host.processes is not None else ""
     busy = row("cpu    ", Span(_percent(host.cpu_percent), "strong"), Span(cores, "dim"))
     rows = [apart(busy, row(Span(processes, "dim")), width)]
     rows += _sparkline(shown.readings.cpu.values, width, high=(host.cpu_cores or 1) * 100)
@@ -207,10 +207,13 @@ def _rate(shown: Shown, width: int) -> Panel | None:
 
 def _loss(shown: Shown, width: int, room: int) -> Panel | None:
     loss = shown.readings.loss
-    if loss.last is None or loss.low is None:
+    diverged = "loss" in shown.readings.diverged
+    if (loss.last is None or loss.low is None) and not diverged:
         return None
     evals = [(name, value) for name, value in shown.readings.values.items() if name.startswith("eval_")]
-    said = [Span(f"{loss.last:.4g}", "strong"), Span(f"   best {'~' if loss.thinned else ''}{loss.low:.4g}", "dim")]
+    said = [_last_loss(shown.readings)]
+    if loss.low is not None:
+        said.append(Span(f"   best {'~' if loss.thinned else ''}{loss.low:.4g}", "dim"))
     more = [Span(f"   {one_line(name, 16).replace('_', ' ')} {value:.4g}", "dim") for name, value in evals[:1]]
     said += more if width_of((*said, *more)) <= width else []
     rows = [cut_row(row(*said), width)]
@@ -220,6 +223,13 @@ def _loss(shown: Shown, width: int, room: int) -> Panel | None:
     else:
         rows += [row(Span(spark(loss.values, width), "spark"))] if len(loss.values) > 1 else []
     return Panel("loss", rows)
+
+
+def _last_loss(readings: Readings) -> Span:
+    """The loss as it was printed last; red where that was no number."""
+    if "loss" in readings.diverged:
+        return Span(words.NOT_FINITE, "bad")
+    return Span(f"{readings.loss.last:.4g}", "strong")
 
 
 def _plot(values: Sequence[float], width: int, height: int) -> list[Row]:
@@ -306,9 +316,9 @@ def _strip_parts(shown: Shown) -> list[Row]:
         value = "no score" if score.value is None else figure(score.value)
         sign = "" if score.valid else " invalid"
         parts.append(row(Span(f"{score.split} ", "dim"), Span(value, "strong"), Span(sign, "bad")))
-    if readings.loss.last is not None:
+    if readings.loss.last is not None or "loss" in readings.diverged:
         picture = Span(spark(readings.loss.values, 10), "spark")
-        parts.append(row(Span("loss ", "dim"), Span(f"{readings.loss.last:.4g}", "strong"), " ", picture))
+        parts.append(row(Span("loss ", "dim"), _last_loss(readings), " ", picture))
     if summary.gpus:
         gpu = summary.gpus[0]
         used = "n/a" if gpu.memory_used_bytes is None else words.size(gpu.memory_used_bytes)

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from agent.record import events as ev
 from agent.record import queries
 from agent.record.log import EventReader
-from agent.record.values import Gpu
+from agent.record.summary import still_diverged
+from agent.record.values import Gpu, Progress
 
 _MOST = 480
 _READ = 90
@@ -53,6 +54,8 @@ class Readings:
     loss: Series = field(default_factory=Series)
     values: dict[str, float] = field(default_factory=dict)
     """The last value of each name that the training command printed."""
+    diverged: tuple[str, ...] = ()
+    """The names whose last value was NaN or infinite."""
     training: str = ""
     """The call whose losses these are."""
     checkpoints: list[tuple[str, int, float]] = field(default_factory=list)
@@ -86,10 +89,12 @@ class Readings:
 
     def _progress(self, body: ev.ProgressSeen) -> None:
         progress = body.progress
-        if "loss" in progress.values and body.call_id != self.training:
+        if _tells_loss(progress) and body.call_id != self.training:
             self.training, self.loss, self.rate, self.values = body.call_id, Series(), Series(), {}
+            self.diverged = ()
         if body.call_id == self.training or not self.training:
             self.values.update(progress.values)
+            self.diverged = still_diverged(self.diverged, progress)
         if "loss" in progress.values:
             self.loss.add(progress.values["loss"])
         if progress.rate is not None and (body.call_id == self.training or not self.training):
@@ -133,4 +138,8 @@ def _beginning(reader: EventReader, seq: int, call_id: str) -> int:
 
 
 def _has_loss(event: ev.Event) -> bool:
-    return isinstance(event.body, ev.ProgressSeen) and "loss" in event.body.progress.values
+    return isinstance(event.body, ev.ProgressSeen) and _tells_loss(event.body.progress)
+
+
+def _tells_loss(progress: Progress) -> bool:
+    return "loss" in progress.values or "loss" in progress.diverged

@@ -9,6 +9,10 @@ from agent.record.values import Limits, RunSummary, Score
 _BYTES = ("B", "kB", "MB", "GB", "TB")
 
 
+NOT_FINITE = "nan/inf"
+"""A value that was printed and is no number."""
+
+
 def duration(seconds: float) -> str:
     """`42 s`, `3 m 20 s`, `2 h 05 m`, `3 d 4 h`."""
     whole = max(0, int(seconds))
@@ -20,6 +24,11 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes_left:02} m"
     return f"{minutes} m {rest:02} s" if minutes else f"{whole} s"
+
+
+def count(number: float, one: str, many: str = "") -> str:
+    """`1 core`, `1.5 cores`, `2 processes`."""
+    return f"{number:g} {one if number == 1 else many or one + 's'}"
 
 
 def clock(seconds: float) -> str:
@@ -123,7 +132,7 @@ def described(summary: RunSummary) -> dict[str, str]:
         "tokens": number(summary.usage.total_tokens),
         "cost": cost(summary),
         "score": score_in_full(final),
-        "people": f"{summary.interventions} interventions" if summary.interventions else "",
+        "people": count(summary.interventions, "intervention") if summary.interventions else "",
         "errors": str(summary.errors) if summary.errors else "",
         "alert": summary.last_alert,
         "leftovers": "; ".join(summary.leftovers),

@@ -27,6 +27,7 @@ class Look(RowLines):
         self._home = home
         self._clock = clock
         self._wanted: tuple[object, ...] | None = None
+        self._titled = ""
 
     def look_at(self, row: FleetRow | None, waiting: Sequence[FleetRow] = ()) -> None:
         """Show that run, and below it whose calls wait for a word; nothing is read again while all stays as it is."""
@@ -37,9 +38,10 @@ class Look(RowLines):
         others = [each for each in waiting if each.summary.run != row.summary.run]
         wanted = (row.summary.run, row.summary.seq, width, *(each.summary.approval for each in others))
         if wanted != self._wanted:
-            if self._wanted is None or self._wanted[0] != wanted[0]:
-                self.border_title = _title(row)
             self._wanted = wanted
+            if self._titled != (title := _title(row)):
+                self._titled = title
+                self.border_title = Content(title)
             self._read(row.summary.run, width, height, others)
 
     @work(exclusive=True, group="look")
@@ -86,7 +88,7 @@ def last_rows(folder: RunFolder, width: int, height: int, now: float) -> Sequenc
     return rows[-height:] if height > 0 else []
 
 
-def _title(row: FleetRow) -> Content:
+def _title(row: FleetRow) -> str:
     summary = row.summary
     parts = (summary.run, summary.task, summary.scale, summary.model, words.state(summary))
-    return Content(" " + one_line(" · ".join(part for part in parts if part), 100) + " ")
+    return one_line(" · ".join(part for part in parts if part), 100)

@@ -93,7 +93,7 @@ def merged(row: Row) -> Row:
             spans[-1].tone == span.tone or (span.text.isspace() and "found" not in (span.tone, spans[-1].tone))
         ):
             spans[-1] = Span(spans[-1].text + span.text, spans[-1].tone)
-        elif len(spans) == 1 and spans[0].text.isspace():
+        elif len(spans) == 1 and spans[0].text.isspace() and "found" not in (span.tone, spans[0].tone):
             spans[0] = Span(spans[0].text + span.text, span.tone)
         else:
             spans.append(span)

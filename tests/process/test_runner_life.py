@@ -10,6 +10,7 @@ import pytest
 from agent.record import events as ev
 from agent.record import index
 from agent.record.values import Limits
+from agent.scaffolds.react import MOST_NUDGES
 from tests.process.runner_runs import Run, Runs, bash, processes_with, script_line, until
 
 
@@ -122,11 +123,11 @@ def test_calls_that_cannot_be_run_are_answered_in_words_and_bounded(runs: Runs) 
 
 
 def test_agent_that_uses_no_tool_is_nudged_and_given_up_on(runs: Runs) -> None:
-    run = runs.start(['{"text": "I have nothing to do."}\n'] * 9)
+    run = runs.start(['{"text": "I have nothing to do."}\n'] * (MOST_NUDGES + 5))
     ended = run.ended()
     assert ended.outcome == "failed"
     assert "gave up" in ended.detail
-    assert len(run.bodies(ev.ModelAsked)) == 4
+    assert len(run.bodies(ev.ModelAsked)) == MOST_NUDGES + 1
     assert run.bodies(ev.Graded)[-1].purpose == "final"
 
 

@@ -181,3 +181,8 @@ def test_ascii_glyphs_are_ascii() -> None:
 )
 def test_durations_are_brief(seconds: float, said: str) -> None:
     assert brief(seconds) == said
+
+
+def test_a_loss_that_is_no_number_is_red_in_the_list() -> None:
+    run = a_run("abcd1234", "a/b", "m", loss_tail=(3.0, 2.0), diverged=("loss",))
+    assert _cell("loss", run) == (("nan/inf", "bad"),)

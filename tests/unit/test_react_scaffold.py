@@ -14,7 +14,7 @@ class ListedCockpit:
     """A cockpit whose model says what a list holds; remembers what the scaffold did."""
 
     def __init__(self, replies: list[Reply], conversation: list[Message] | None = None) -> None:
-        self.briefing = Briefing(task="t/one", prompt="the task", workdir="/work", network=False)
+        self.briefing = Briefing(task="t/one", prompt="the task", workdir="/home/agent/workspace", network=False)
         self.tools: Sequence[ToolSpec] = [tool.spec for tool in TOOLS.values()]
         self.conversation = conversation or []
         self.status = "step 5"
@@ -70,6 +70,9 @@ async def test_replies_without_a_call_are_nudged_and_bounded() -> None:
     cockpit = ListedCockpit([_silent() for _ in range(20)])
     assert await React().run(cockpit) == "gave_up"
     assert cockpit.did.count("ask") == MOST_NUDGES + 1
+    nudges = [done for done in cockpit.did if "tool" in done and done.startswith("user harness")]
+    assert "Still no tool call" in nudges[-1]
+    assert "Still no tool call" not in nudges[-2]
 
 
 async def test_nudges_start_over_after_a_call() -> None:
@@ -78,9 +81,7 @@ async def test_nudges_start_over_after_a_call() -> None:
         _silent(),
         _silent("length"),
         _calls("bash"),
-        _silent(),
-        _silent(),
-        _silent(),
+        *(_silent() for _ in range(MOST_NUDGES)),
         _calls("submit"),
     ]
     cockpit = ListedCockpit(replies)
@@ -104,5 +105,5 @@ async def test_system_prompt_names_every_tool_and_the_place() -> None:
     await React().run(cockpit)
     prompt = cockpit.conversation[0].text
     assert all(f"`{name}`" in prompt for name in TOOLS)
-    assert "/work" in prompt
+    assert "/home/agent/workspace" in prompt
     assert "no network" in prompt

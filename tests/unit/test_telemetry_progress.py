@@ -2,6 +2,7 @@
 
 import time
 
+import msgspec
 import pytest
 
 from agent.record.values import Progress
@@ -51,8 +52,35 @@ def test_line_of_a_trainer_is_understood(line: str, expected: Progress) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "diverged"),
+    [
+        ("step 3/20 loss nan", ("loss",)),
+        ("{'loss': nan, 'grad_norm': inf, 'learning_rate': 5e-05}", ("loss", "grad_norm")),
+        ("train loss: -Infinity, val loss NaN", ("loss", "eval_loss")),
+        (" 45%|####5     | 450/1000 [00:12<00:15, 36.10it/s, loss=nan]", ("loss",)),
+        (" 45%|####5     | 450/1000 [00:12<00:15, 36.10it/s, loss=1e999]", ("loss",)),
+        ("loss=1e999", ("loss",)),
+        ("loss=1e250", ()),
+        ("loss information: nan seen", ()),
+    ],
+)
+def test_loss_that_is_no_number_is_kept_as_a_fact_that_survives_json(line: str, diverged: tuple[str, ...]) -> None:
+    progress = read_line(line) or Progress()
+    assert progress.diverged == diverged
+    assert msgspec.json.decode(msgspec.json.encode(progress), type=Progress) == progress
+
+
+@pytest.mark.parametrize(
     "line",
-    ["", "hello world", "drwxr-xr-x 2 root root 4096 step", "n=5 seed=3", "https://x.y/step/5?eta=", "loss nan", "eta"],
+    [
+        "",
+        "hello world",
+        "drwxr-xr-x 2 root root 4096 step",
+        "n=5 seed=3",
+        "https://x.y/step/5?eta=",
+        "loss nanosecond",
+        "eta",
+    ],
 )
 def test_line_that_tells_nothing_gives_nothing(line: str) -> None:
     assert read_line(line) is None

@@ -4,13 +4,13 @@ import pytest
 
 from agent.record import events as ev
 from agent.record.summary import fold_all
-from agent.record.values import Gpu, Host, Limits, RunSummary, Score, Violation
+from agent.record.values import Gpu, Host, Limits, Progress, RunSummary, Score, Violation
 from mlrb_tui.views import header, panels, timeline
 from mlrb_tui.views.blocks import Asked, Place
 from mlrb_tui.views.marks import Marks
 from mlrb_tui.views.now import at_moment
 from mlrb_tui.views.panels import Shown
-from mlrb_tui.views.rows import Row, width_of
+from mlrb_tui.views.rows import Row, Span, width_of
 from mlrb_tui.views.series import Readings
 from mlrb_tui.views.timeline import Moment
 from tests.logs import baby_lm, hostile
@@ -160,3 +160,33 @@ def test_a_click_on_the_axis_means_the_time_drawn_there() -> None:
     assert timeline.moment_at(moment, 5, 60) == 100.0
     assert timeline.moment_at(moment, 59, 60) == 300.0
     assert timeline.moment_at(moment, 2, 60) is None
+
+
+def _printed(*found: Progress) -> list[ev.Event]:
+    bodies = [ev.ProgressSeen(call_id="c", progress=progress) for progress in found]
+    return [ev.Event(seq=seq, at=float(seq), body=body) for seq, body in enumerate(bodies, 1)]
+
+
+def test_a_loss_that_is_no_number_is_shown_red_until_there_is_one_again() -> None:
+    good, gone = Progress(values={"loss": 2.5}), Progress(diverged=("loss",))
+    diverged = whole(_printed(good, gone, Progress(values={"lr": 0.1})))
+    said = [span for line in panels.boxes(diverged, 46, 60) for span in line]
+    assert Span("nan/inf", "bad") in said
+    assert Span("nan/inf", "bad") in panels.strip(diverged, 200)
+    assert diverged.summary.diverged == ("loss",)
+    healed = whole(_printed(good, gone, good))
+    assert "nan/inf" not in text(panels.boxes(healed, 46, 60))
+    assert healed.summary.diverged == ()
+
+
+def test_a_loss_that_never_was_a_number_has_a_panel_too() -> None:
+    assert "nan/inf" in text(panels.boxes(whole(_printed(Progress(diverged=("loss",)))), 46, 60))
+
+
+def test_one_of_a_thing_is_not_told_in_the_plural() -> None:
+    one = text(panels.boxes(shown(RunSummary(host=Host(cpu_percent=50.0, cpu_cores=1.0, processes=1))), 46, 60))
+    assert "50 % of 1 core " in one
+    assert "1 process " in one
+    two = text(panels.boxes(shown(RunSummary(host=Host(cpu_percent=50.0, cpu_cores=1.5, processes=2))), 46, 60))
+    assert "of 1.5 cores" in two
+    assert "2 processes" in two
