@@ -6,9 +6,10 @@ from agent.record.text import one_line, printable
 from mlrb_tui.views import words
 from mlrb_tui.views.blocks import Question
 from mlrb_tui.views.edits import changed_lines
-from mlrb_tui.views.rows import Row, Span, apart, cells, cut_row, row, wrapped
+from mlrb_tui.views.rows import Row, Span, apart, cells, cut_row, row, width_of, wrapped
 
 _MOST_LINES = 14
+_ALWAYS_SPANS = 2
 _PLAIN_TONE = {"accepted": "dim", "edited": "person", "rejected": "warn", "lapsed": "dim"}
 
 
@@ -30,7 +31,12 @@ def question_rows(block: Question, width: int, now: float) -> list[Row]:
     since = Span(f"waits {words.duration(now - block.place.at)}", "warn")
     head = apart(row(step, Span("◆ ", tone), Span(f"may this run?  {block.tool}", "warn")), (since,), width)
     lines = [cut_row(row("      ", *spans), width) for spans in _shown(block, width - 6)]
-    return [head, *lines, cut_row(row("      ", *answer_keys(block.rule)), width)]
+    keys = row("      ", *answer_keys(block.rule))
+    if width_of(keys) <= width or not block.rule:
+        return [head, *lines, cut_row(keys, width)]
+    # What would be let through is never cut off for want of room.
+    always = answer_keys(block.rule)[-_ALWAYS_SPANS:]
+    return [head, *lines, row("      ", *answer_keys("")), cut_row(row("      ", *always), width)]
 
 
 def queue_row(number: int, run: str, said: str, since_s: float, width: int) -> Row:
