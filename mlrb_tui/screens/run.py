@@ -56,7 +56,7 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         Binding("slash", "search", "search", id="run.search", key_display="/", tooltip="find a text in this run"),
         Binding("n", "search_on(True)", "next match", id="run.next", show=False),
         Binding("N", "search_on(False)", "previous match", id="run.previous", show=False),
-        Binding("y", "copy", "copy", id="run.copy", show=False, tooltip="this step to a file and the clipboard"),
+        Binding("y", "copy", "copy", id="run.copy", show=False, tooltip="the step to a file and the clipboard"),
         Binding("w", "wrap", "wrap", id="run.wrap", show=False, tooltip="wrap long lines, or cut them"),
         Binding("t", "thoughts", "thoughts", id="run.thoughts", show=False, tooltip="hide or show what it thinks"),
         Binding("q", "leave", "back", id="run.leave", tooltip="the run goes on"),

@@ -190,3 +190,12 @@ def test_one_of_a_thing_is_not_told_in_the_plural() -> None:
     two = text(panels.boxes(shown(RunSummary(host=Host(cpu_percent=50.0, cpu_cores=1.5, processes=2))), 46, 60))
     assert "of 1.5 cores" in two
     assert "2 processes" in two
+
+
+def test_in_one_line_too_a_score_that_is_none_is_not_called_invalid() -> None:
+    untouched = Score(metric="m", split="test", untouched=True, error="the artefact is the starter")
+    ended = RunSummary(state="ended", outcome="submitted", final_score=untouched, host=Host(cpu_percent=3.0))
+    said = text([panels.strip(shown(ended), 200)])
+    assert said == "test untouched starter"
+    invalid = RunSummary(state="running", last_score=Score(metric="m", split="dev", value=0.5), host=Host())
+    assert text([panels.strip(shown(invalid), 200)]).startswith("dev 0.5 invalid")
