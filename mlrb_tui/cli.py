@@ -103,6 +103,8 @@ def _add_run(commands: "_Commands") -> None:
         metavar="NAME=AMOUNT",
         help="time=30m steps=50 cost=5 tokens=2M",
     )
+    run.add_argument("--on-limit", choices=("end", "pause"), help="what a limit that is reached does (default: end)")
+    run.add_argument("--approve", action="store_true", help="wait for a person before each call that changes something")
     run.add_argument(
         "--pace",
         type=float,
@@ -145,10 +147,35 @@ def _add_steering(commands: "_Commands") -> None:
     }
     for parser in made.values():
         parser.add_argument("run", metavar="RUN", help=_RUN)
-    made["inject"].add_argument("text", metavar="TEXT", help="the message; `-` reads it from stdin")
+    _add_inject(made["inject"])
+    _add_approve(commands)
     made["limits"].add_argument("limit", nargs="+", metavar="NAME=AMOUNT", help="time=+1h steps=50 cost=+5 tokens=none")
     for name in ("limits", "kill"):
         made[name].add_argument("--why", default="", help="a reason, for the record")
+
+
+def _add_inject(inject: argparse.ArgumentParser) -> None:
+    inject.add_argument(
+        "text", nargs="?", metavar="TEXT", help="the message; `-` reads it from stdin; without one: what is queued"
+    )
+    change = inject.add_mutually_exclusive_group()
+    change.add_argument("--withdraw", type=int, metavar="ID", help="take back a message that is still queued")
+    change.add_argument(
+        "--edit", nargs=2, metavar=("ID", "TEXT"), help="have a message that is still queued say something else"
+    )
+
+
+def _add_approve(commands: "_Commands") -> None:
+    about = "what waits for a person's word in a run, and the word"
+    approve = _command(commands, "approve", about, "approve:approve")
+    approve.add_argument("run", metavar="RUN", help=_RUN)
+    word = approve.add_mutually_exclusive_group()
+    word.add_argument("--accept", action="store_true", help="let the call run")
+    word.add_argument("--edit", metavar="TEXT", help="run TEXT instead; the agent is told; `-` reads it from stdin")
+    word.add_argument("--reject", metavar="REASON", help="don't let it run; the agent is told the reason")
+    word.add_argument("--always", action="store_true", help="let its class of calls through for the rest of the run")
+    word.add_argument("--mode", choices=("on", "off"), help="turn approve mode on or off")
+    approve.add_argument("--yes", action="store_true", help="with --always: don't ask whether that class is meant")
 
 
 def _add_tasks(commands: "_Commands") -> None:

@@ -24,12 +24,13 @@ from agent.record.text import one_line
 from agent.record.values import Proof
 from agent.runner import watch
 from agent.runner.agent_at_work import Controls, Equipment, lead
+from agent.runner.approvals import Approvals
 from agent.runner.ending import Ending, Verdict
 from agent.runner.grading import Grading
 from agent.runner.injections import Injections
 from agent.runner.journal import Journal
 from agent.runner.pausing import Pausing
-from agent.runner.resuming import Remains
+from agent.runner.resuming import Remains, queue_again
 from agent.runner.steering import Steering
 from agent.runner.workspace import lay_out, plan_of, prepare_data
 from agent.sandbox.base import Sandbox, SandboxPlan, StartedSandbox
@@ -81,12 +82,16 @@ class Life:
     def _wired(self, inbox: Inbox) -> Controls:
         journal, ending = self._journal, self._ending
         pausing, injections = Pausing(journal), Injections(journal)
+        queue_again(self._remains, injections)
+        asks = journal.summary.approve if self._resumed else self._request.approve
+        approvals = Approvals(journal, pausing, self._request.approve_rules, on=asks)
+        approvals.take_up(self._remains.standing)
         grading = Grading(self._folder, self._request, journal)
         steering = Steering(
-            inbox=inbox, last_seen=self._remains.last_request, journal=journal, pausing=pausing,
+            inbox=inbox, last_seen=self._remains.last_request, journal=journal, pausing=pausing, approvals=approvals,
             injections=injections, ending=ending, grading=grading, start=self._go_on_beside,
         )  # fmt: skip
-        return Controls(journal, pausing, ending, injections, grading, steering)
+        return Controls(journal, pausing, approvals, ending, injections, grading, steering)
 
     def _announce(self) -> None:
         request = self._request
@@ -104,14 +109,13 @@ class Life:
                     who=request.who,
                     version=_version(),
                     approve=request.approve,
+                    on_limit=request.on_limit,
                 )
             )
         self._journal.append(ev.RunStarted(pid=os.getpid(), host=socket.gethostname(), resumed=self._resumed))
 
     async def _start(self) -> None:
         request = self._request
-        if request.approve:
-            raise RunError("approve mode is not there yet", hint="launch without --approve")
         task = catalogue.load(request.task)
         if request.scale not in task.spec.scales:
             raise RunError(f"{request.task} has no scale {request.scale!r}")
@@ -204,6 +208,7 @@ class Life:
         over = "the run ended first"
         controls.pausing.refuse_wished(over)
         controls.injections.refuse_rest(over)
+        controls.approvals.refuse_rest(over)
         controls.steering.refuse_rest(over)
         leftovers = self._journal.summary.leftovers
         controls.steering.answer_kills(f"left over: {'; '.join(leftovers)}" if leftovers else "nothing is left over")

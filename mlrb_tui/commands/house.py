@@ -29,5 +29,13 @@ def config(options: argparse.Namespace) -> int:
         print_json({"file": str(home.settings), "settings": settings, "schema": msgspec.json.schema(Settings)})
         return 0
     print(f"# {home.settings}")
-    print_pairs({name: str(value) for name, value in msgspec.to_builtins(settings).items()})
+    print_pairs(_flat(msgspec.to_builtins(settings)))
     return 0
+
+
+def _flat(settings: dict[str, object], above: str = "") -> dict[str, str]:
+    """Names and values, those of a table under its name."""
+    found: dict[str, str] = {}
+    for name, value in settings.items():
+        found |= _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: str(value)}
+    return found

@@ -80,6 +80,8 @@ def _launch(home: Home, options: argparse.Namespace, repetition: int) -> RunFold
         seed=options.seed + repetition,
         limit_assignments=options.limit,
         pace_s=options.pace,
+        approve=options.approve,
+        on_limit=options.on_limit,
     )
     if repetition == 0:
         if not options.model:
@@ -133,8 +135,11 @@ def _told(event: ev.Event) -> str:
             return f"{event.step:>4} model: {reason}" + ("" if retry_in_s is None else f"; again in {retry_in_s:.0f} s")
         case ev.Graded(score=score):
             return f"{event.step:>4} score {words.score_in_full(score)}"
-        case ev.RunPaused(by=by):
-            return f"     paused by {by}"
+        case ev.RunPaused(by=by, why=why):
+            return f"     paused{f' by {by}' if by else ''}{f': {one_line(why)}' if why else ''}"
+        case ev.ApprovalAsked(tool=tool, summary=summary):
+            shown = summary if isinstance(summary, str) else summary.preview
+            return f"{event.step:>4} wants approval: {tool} {one_line(shown, 100)}"
         case ev.AlertRaised(message=message):
             return f"     alert: {message}"
         case _:

@@ -4,10 +4,12 @@ import argparse
 import sys
 
 from agent.errors import RunError
+from agent.record.asked import queued_messages
 from agent.record.events import Graded, RequestAnswered
 from agent.record.home import Home, RunFolder
 from agent.record.inbox import (
     ChangeLimits,
+    EditInjection,
     Inject,
     Interrupt,
     Kill,
@@ -15,13 +17,15 @@ from agent.record.inbox import (
     Request,
     Resume,
     ScoreNow,
+    WithdrawInjection,
     verb_of,
 )
 from agent.record.index import of_folder
 from agent.record.jsonl import to_line
 from agent.record.lock import is_held
 from agent.record.log import EventReader
-from mlrb_tui.commands.output import print_json, say
+from agent.record.text import one_line
+from mlrb_tui.commands.output import print_json, print_table, say
 from mlrb_tui.control.launch import take_up
 from mlrb_tui.control.steer import ask, patience_s
 from mlrb_tui.views import words
@@ -30,7 +34,9 @@ from tasks.errors import UsageError
 
 def pause(options: argparse.Namespace) -> int:
     """`mlrb pause RUN [--now]`."""
-    return _ask(options, Pause(strength="now" if options.now else "command" if options.after_command else "step"))
+    return ask_and_print(
+        options, Pause(strength="now" if options.now else "command" if options.after_command else "step")
+    )
 
 
 def resume(options: argparse.Namespace) -> int:
@@ -43,20 +49,52 @@ def resume(options: argparse.Namespace) -> int:
         else:
             print(f"{folder.run}  taken up by a new runner: mlrb watch {folder.run[:4]}")
         return 0
-    return _ask(options, Resume())
+    return ask_and_print(options, Resume())
 
 
 def inject(options: argparse.Namespace) -> int:
-    """`mlrb inject RUN TEXT`."""
-    text = sys.stdin.read() if options.text == "-" else options.text
+    """`mlrb inject RUN [TEXT]`: say something; change or take back what is queued; or list it."""
+    if options.text is not None and (options.withdraw is not None or options.edit):
+        raise UsageError("one thing at a time", hint="--edit ID TEXT, --withdraw ID, or the TEXT of a new message")
+    if options.withdraw is not None:
+        return ask_and_print(options, WithdrawInjection(request_id=options.withdraw))
+    if options.edit:
+        message, text = options.edit
+        if not message.isascii() or not message.isdigit():
+            raise UsageError(f"{message!r} is no message's number", hint=f"mlrb inject {options.run} lists them")
+        return ask_and_print(options, EditInjection(request_id=int(message), text=_said(text)))
+    if options.text is None:
+        return _list_queued(options)
+    return ask_and_print(options, Inject(text=_said(options.text)))
+
+
+def _said(given: str) -> str:
+    """A message as it was given, or out of stdin."""
+    text = sys.stdin.read() if given == "-" else given
     if not text.strip():
         raise UsageError("there is nothing to say", hint="mlrb inject RUN 'try a cosine schedule'")
-    return _ask(options, Inject(text=text))
+    return text
+
+
+def _list_queued(options: argparse.Namespace) -> int:
+    folder = Home.of_user().find(options.run)
+    with EventReader(folder.events) as reader:
+        found = queued_messages(reader)
+    if options.json:
+        print_json(found)
+    elif found:
+        print_table(
+            [{"id": str(each.request_id), "who": each.who, "message": one_line(each.text, 200)} for each in found],
+            ("id", "who", "message"),
+        )
+    else:
+        say("no message is queued")
+    return 0
 
 
 def interrupt(options: argparse.Namespace) -> int:
     """`mlrb interrupt RUN`."""
-    return _ask(options, Interrupt())
+    return ask_and_print(options, Interrupt())
 
 
 def limits(options: argparse.Namespace) -> int:
@@ -64,27 +102,28 @@ def limits(options: argparse.Namespace) -> int:
     from mlrb_tui.control.amounts import changed_limits
 
     now = of_folder(Home.of_user().find(options.run)).limits
-    return _ask(options, ChangeLimits(limits=changed_limits(now, options.limit), why=options.why))
+    return ask_and_print(options, ChangeLimits(limits=changed_limits(now, options.limit), why=options.why))
 
 
 def score(options: argparse.Namespace) -> int:
     """`mlrb score RUN`."""
-    return _ask(options, ScoreNow())
+    return ask_and_print(options, ScoreNow())
 
 
 def kill(options: argparse.Namespace) -> int:
     """`mlrb kill RUN`."""
-    return _ask(options, Kill(why=options.why))
+    return ask_and_print(options, Kill(why=options.why))
 
 
-def _ask(options: argparse.Namespace, request: Request) -> int:
+def ask_and_print(options: argparse.Namespace, request: Request) -> int:
+    """Ask it of the run that is named, wait for the answer and print it."""
     folder = Home.of_user().find(options.run)
     event = ask(folder, request, timeout_s=patience_s(request))
     if event is None:
-        raise RunError(
-            f"{verb_of(request)} is not answered yet; it stays in the inbox",
-            hint=f"mlrb events {folder.run} --follow --kind request_answered",
-        )
+        hint = f"mlrb events {folder.run} --follow --kind request_answered"
+        if isinstance(request, Inject):
+            hint = f"mlrb inject {folder.run} lists what is queued, and changes it or takes it back"
+        raise RunError(f"{verb_of(request)} is not answered yet; it stays in the inbox", hint=hint)
     assert isinstance(event.body, RequestAnswered)
     if options.json:
         print(to_line(event))

@@ -58,6 +58,8 @@ def await_answer(
                 seq = event.seq
                 if isinstance(event.body, ev.RequestRefused) and event.body.request_id == request_id:
                     raise RunError(f"refused: {event.body.reason}")
+                if isinstance(event.body, ev.RequestWithdrawn) and event.body.request_id == request_id:
+                    raise RunError(f"withdrawn by {event.body.by or 'someone'}")
                 if (until or _answers(request_id))(event):
                     return event
             if time.monotonic() > deadline or not (is_held(folder.lock) or reader.since(seq, 1)):

@@ -9,10 +9,9 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.screen import Screen
 
 from agent.record.home import Home, RunFolder
-from agent.record.values import RunSummary
+from agent.record.values import RunSummary, WantedApproval
 from mlrb_tui.control.settings import Settings
 from mlrb_tui.screens.fleet_steering import Steering
 from mlrb_tui.views import fleet, steering
@@ -32,7 +31,7 @@ _LOOK_EVERY_S = 1.0
 _LOOK_BEHIND_EVERY_S = 5.0
 
 
-class FleetScreen(Steering, Screen[None]):
+class FleetScreen(Steering):
     """All runs; live ones are looked at once a second."""
 
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-low"), (20, "-high")]  # noqa: RUF012
@@ -40,6 +39,7 @@ class FleetScreen(Steering, Screen[None]):
     AUTO_FOCUS = "RunTable"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new_run", "new run", id="fleet.new", tooltip="launch an agent on a task"),
+        *Steering.ANSWER_BINDINGS,
         *Steering.STEERING_BINDINGS,
         Binding("slash", "filter", "filter", id="fleet.filter", key_display="/", tooltip="show only some runs"),
         Binding("o", "order", "order", id="fleet.order", tooltip="sort by something else"),
@@ -60,6 +60,7 @@ class FleetScreen(Steering, Screen[None]):
         self._rows: list[fleet.FleetRow] = []
         self._known: dict[str, fleet.FleetRow] = {}
         self._counts = fleet.FleetCounts()
+        self._waiting: list[fleet.FleetRow] = []
         self._looked = False
         self._shown = 0
         self._id_width = 4
@@ -99,6 +100,7 @@ class FleetScreen(Steering, Screen[None]):
         self._id_width = fleet.id_width(self._rows)
         self._counts = fleet.count(self._rows, fleet.midnight_before(self._clock()))
         self.app.live_runs = self._counts.live  # type: ignore[attr-defined]
+        self._waiting = fleet.waiting(self._rows)
         self._looked = True
         if self.is_current or not self._shown:
             self._show()
@@ -125,10 +127,12 @@ class FleetScreen(Steering, Screen[None]):
     def _look_at_selected(self) -> None:
         """The look, and the keys that make sense, are those of the run under the cursor."""
         row = self.query_one(RunTable).row_at_cursor
-        self.query_one(Look).look_at(row)
+        self.query_one(Look).look_at(row, self._waiting)
         offered = frozenset[str]()
         if row is not None and not self.read_only:
             offered = steering.applicable(row.summary, lost=row.mood == "lost")
+            # On a run that waits for nothing they lead to one that does.
+            offered |= frozenset(steering.ANSWERS) if self._waiting else frozenset()
         if offered != self._offered:
             self._offered = offered
             self.refresh_bindings()
@@ -178,6 +182,21 @@ class FleetScreen(Steering, Screen[None]):
         """The run that keys act on."""
         run = self.query_one(RunTable).run_at_cursor
         return None if run is None else RunFolder(self.home.runs / run)
+
+    @property
+    def questioned(self) -> tuple[RunFolder, WantedApproval] | None:
+        """The question of the run at the cursor; where it has none, the cursor goes to the run that waits longest."""
+        if not self.may_steer():
+            return None
+        row = self.query_one(RunTable).row_at_cursor
+        if row is not None and row.mood == "needs you" and row.summary.approval is not None:
+            return RunFolder(self.home.runs / row.summary.run), row.summary.approval
+        table = self.query_one(RunTable)
+        gone_to = next((each.summary.run for each in self._waiting if table.go_to(each.summary.run)), None)
+        self.word_failed(
+            "nothing waits for a word in the runs shown" if gone_to is None else f"{gone_to} waits for a word"
+        )
+        return None
 
     @on(RunTable.Opened)
     def open_run(self, message: RunTable.Opened) -> None:

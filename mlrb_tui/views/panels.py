@@ -110,6 +110,8 @@ def clocks(shown: Shown) -> list[str]:
     parts = [f"worked {words.clock(summary.working_s)}"]
     if summary.paused_s >= 1:
         parts.append(f"paused {words.clock(summary.paused_s)}")
+    if summary.approval_s >= 1:
+        parts.append(f"asked {words.clock(summary.approval_s)}")
     if summary.waited_s >= 1:
         parts.append(f"waited {words.clock(summary.waited_s)}")
     if summary.gpus and summary.started_at is not None:
