@@ -1,15 +1,12 @@
 """One run from launch to end: start, work, score, take down, end; whatever breaks, the record says so."""
 
 import asyncio
-import contextlib
 import os
 import shutil
 import signal
 import socket
 import traceback
 from collections.abc import Coroutine
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from agent.errors import RunError, SandboxError, SandboxLost
 from agent.models.base import Model
@@ -22,8 +19,9 @@ from agent.record.log import EventLog
 from agent.record.request import RunRequest
 from agent.record.text import one_line
 from agent.record.values import Proof
-from agent.runner import watch
+from agent.runner import gpu_memory, watch
 from agent.runner.agent_at_work import Controls, Equipment, lead
+from agent.runner.announcing import run_created
 from agent.runner.ending import Ending, Verdict
 from agent.runner.grading import Grading
 from agent.runner.injections import Injections
@@ -40,6 +38,7 @@ from tasks.errors import MlrbError
 from tasks.spec import Task
 
 STOP_PATIENCE_S = 60.0
+MODEL_PATIENCE_S = 10.0
 
 
 class Life:
@@ -60,6 +59,8 @@ class Life:
         self._sandbox: Sandbox | None = None
         self._equipment: Equipment | None = None
         self._beside: set[asyncio.Task[None]] = set()
+        self._errands: set[asyncio.Task[None]] = set()
+        """What people asked for and takes long: a score, an interrupt."""
 
     async def live(self) -> Verdict:
         """Live it."""
@@ -84,28 +85,14 @@ class Life:
         grading = Grading(self._folder, self._request, journal)
         steering = Steering(
             inbox=inbox, last_seen=self._remains.last_request, journal=journal, pausing=pausing,
-            injections=injections, ending=ending, grading=grading, start=self._go_on_beside,
+            injections=injections, ending=ending, grading=grading, start=self._run_errand,
         )  # fmt: skip
         return Controls(journal, pausing, ending, injections, grading, steering)
 
     def _announce(self) -> None:
         request = self._request
         if not self._resumed:
-            self._journal.append(
-                ev.RunCreated(
-                    run=request.run,
-                    task=request.task,
-                    scale=request.scale,
-                    scaffold=request.scaffold,
-                    model=_named(request.model),
-                    sandbox=request.sandbox,
-                    seed=request.seed,
-                    limits=request.limits,
-                    who=request.who,
-                    version=_version(),
-                    approve=request.approve,
-                )
-            )
+            self._journal.append(run_created(request))
         self._journal.append(ev.RunStarted(pid=os.getpid(), host=socket.gethostname(), resumed=self._resumed))
 
     async def _start(self) -> None:
@@ -150,7 +137,9 @@ class Life:
 
     def _bare_plan(self) -> SandboxPlan:
         """Enough to take a sandbox of this run down."""
-        return SandboxPlan(run=self._folder.run, workspace=self._folder.path / "workspace", folder=self._folder.path)
+        path = self._folder.path
+        home = Home(path.parent.parent).mark()
+        return SandboxPlan(run=self._folder.run, workspace=path / "workspace", folder=path, home=home)
 
     def _tell_of_sandbox(self, task: Task) -> None:
         assert self._equipment is not None
@@ -178,20 +167,68 @@ class Life:
             await self._controls.grading.grade("final")
 
     async def _take_down(self) -> None:
+        await self._give_up_errands()
+        model_gone = await self._close_model()
         sandbox = self._sandbox
-        if sandbox is None:
-            if not self._resumed:
-                return
-            # We never came to take it up, but the runner before us may have started it.
+        if sandbox is None and (self._resumed or self._ending.killed):
+            # We never came to start it or take it up, but a runner before us may have.
             sandbox = choose(self._request.sandbox, self._bare_plan())
+        if sandbox is None:
+            return
+        if not self._ending.killed:
+            self._journal.append(ev.SandboxStopped(proofs=await self._stopped(sandbox)))
+            return
+        proofs = [model_gone]
+        self._tell(model_gone)
+        for proof in await self._stopped(sandbox):
+            proofs.append(proof)
+            self._tell(proof)
+        if self._journal.summary.gpus:
+            proofs.append(await self._gpu_memory())
+            self._tell(proofs[-1])
+        self._journal.append(ev.SandboxStopped(proofs=tuple(proofs)))
+
+    async def _stopped(self, sandbox: Sandbox) -> tuple[Proof, ...]:
         try:
             async with asyncio.timeout(STOP_PATIENCE_S):
-                proofs = await sandbox.stop()
+                return await sandbox.stop()
         except TimeoutError:
-            proofs = (Proof("sandbox", False, f"it did not stop within {STOP_PATIENCE_S:.0f} s"),)
+            return (Proof("sandbox", False, f"it did not stop within {STOP_PATIENCE_S:.0f} s"),)
         except SandboxError as error:
-            proofs = (Proof("sandbox", False, one_line(error.message)),)
-        self._journal.append(ev.SandboxStopped(proofs=proofs))
+            return (Proof("sandbox", False, one_line(error.message)),)
+
+    async def _close_model(self) -> Proof:
+        """No call is left: what asks was cut short, and the way to the model is closed under what did not let go."""
+        model, self._model = self._model, None
+        if model is None:
+            return Proof("model calls", True, "no model was open")
+        try:
+            async with asyncio.timeout(MODEL_PATIENCE_S):
+                await model.close()
+        except TimeoutError:
+            return Proof("model calls", False, f"its connection did not close within {MODEL_PATIENCE_S:.0f} s")
+        except MlrbError as error:
+            return Proof("model calls", False, one_line(error.message))
+        return Proof("model calls", True, "none is open")
+
+    async def _gpu_memory(self) -> Proof:
+        loop = asyncio.get_running_loop()
+
+        def told(proof: Proof) -> None:
+            loop.call_soon_threadsafe(self._tell, proof)
+
+        found = gpu_memory.before(self._folder)
+        return await asyncio.to_thread(gpu_memory.prove_back, found, told)
+
+    def _tell(self, proof: Proof) -> None:
+        """A line of the kill's checklist."""
+        self._journal.append(ev.ProofFound(what=proof.what, proven=proof.proven, detail=proof.detail))
+
+    async def _give_up_errands(self) -> None:
+        """A grader that somebody asked for must not outlive the run."""
+        for errand in list(self._errands):
+            errand.cancel()
+        await asyncio.gather(*self._errands, return_exceptions=True)
 
     async def _end(self) -> Verdict:
         """Answer who still waits, then the last event."""
@@ -210,9 +247,6 @@ class Life:
         verdict = self._ending.verdict or Verdict("failed", detail="the run ended without saying how")
         self._journal.append(ev.RunEnded(outcome=verdict.outcome, limit=verdict.limit, detail=verdict.detail))
         await self._journal.drained()
-        if self._model is not None:
-            with contextlib.suppress(MlrbError):
-                await self._model.close()
         index.update(self._index, self._journal.summary)
         return verdict
 
@@ -233,11 +267,18 @@ class Life:
         hint = f" ({error.hint})" if isinstance(error, MlrbError) and error.hint else ""
         self._ending.decide(Verdict("failed", detail=one_line(f"{said}{hint}", 300)))
 
-    def _go_on_beside(self, work: Coroutine[object, object, None]) -> None:
+    def _run_errand(self, work: Coroutine[object, object, None]) -> None:
+        """As `_go_on_beside`, and given up before the sandbox is taken down."""
+        errand = self._go_on_beside(work)
+        self._errands.add(errand)
+        errand.add_done_callback(self._errands.discard)
+
+    def _go_on_beside(self, work: Coroutine[object, object, None]) -> "asyncio.Task[None]":
         """Run it beside the agent; what breaks there ends the run, and is not lost in a task nobody waits for."""
         task = asyncio.ensure_future(work)
         self._beside.add(task)
         task.add_done_callback(self._done_beside)
+        return task
 
     def _done_beside(self, task: asyncio.Task[None]) -> None:
         self._beside.discard(task)
@@ -247,16 +288,3 @@ class Life:
     def _terminated(self, number: int) -> None:
         name = signal.Signals(number).name
         self._ending.decide(Verdict("killed", detail=f"terminated by {name}"))
-
-
-def _named(model: str) -> str:
-    """The model's name for the record: a script's folder is this machine's affair."""
-    provider, _, rest = model.partition(":")
-    return f"scripted:{Path(rest).name}" if provider == "scripted" and rest else model
-
-
-def _version() -> str:
-    try:
-        return version("mlrb")
-    except PackageNotFoundError:
-        return ""

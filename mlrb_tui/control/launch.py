@@ -42,10 +42,19 @@ def take_up(folder: RunFolder) -> None:
 
 def start_runner(folder: RunFolder, *arguments: str) -> "subprocess.Popen[bytes]":
     """Start the runner of a run as a process of its own session, deaf to this terminal."""
+    return _start(folder, "agent.runner", *arguments)
+
+
+def start_aftermath(folder: RunFolder, request_id: int) -> "subprocess.Popen[bytes]":
+    """Start what sees a kill through, should the runner not; it goes on when this terminal is closed."""
+    return _start(folder, "agent.runner.aftermath", str(request_id))
+
+
+def _start(folder: RunFolder, module: str, *arguments: str) -> "subprocess.Popen[bytes]":
     with folder.runner_out.open("ab") as out:
         folder.runner_out.chmod(0o600)
         return subprocess.Popen(
-            [sys.executable, "-m", "agent.runner", str(folder.path), *arguments],
+            [sys.executable, "-m", module, str(folder.path), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
