@@ -23,6 +23,8 @@ SETTLE_S = 2.0
 """For how long containers are looked for: a dead runner's last wish may still be with the daemon."""
 SETTLE_AT_START_S = 6.0
 """The same for a run that was just having its sandbox made."""
+LATE_S = 120.0
+"""A daemon under load, or a slow disk, may take so long over what it was asked for."""
 _NO_RUNNER = "its runner is gone, and every call with it"
 
 
@@ -48,6 +50,14 @@ def end_run(folder: RunFolder, *, by: str = "", why: str = "") -> tuple[str, ...
         if writer.trouble is not None:
             raise writer.trouble
         return writer.leftovers
+
+
+def clear_latecomers(folder: RunFolder) -> None:
+    """For a while, remove what a daemon still makes for a run that was cut off before its sandbox stood."""
+    request = _request(folder)
+    if request is None or not request.sandbox.startswith("docker") or _had_sandbox(folder):
+        return
+    leftovers.clear_containers(Home(folder.path.parent.parent), folder.run, settle_s=LATE_S, every_s=1.0)
 
 
 @dataclass

@@ -91,20 +91,20 @@ def clear_processes(home: Home, run: str) -> Proof:
     return Proof("processes", not left, detail)
 
 
-def clear_containers(home: Home, run: str, *, settle_s: float, daemon: Path | None = None) -> tuple[Proof, ...]:
+def clear_containers(home: Home, run: str, *, settle_s: float, every_s: float = _LOOK_AGAIN_S) -> tuple[Proof, ...]:
     """Remove the containers of a run, and look again for `settle_s`: what a dead runner had asked the daemon for
     comes late."""
     deadline = time.monotonic() + settle_s
     ended = 0
     while True:
         try:
-            more, left = containers.clear(run, home.mark(), daemon)
+            more, left = containers.clear(run, home.mark())
         except SandboxUnavailable as error:
             return (Proof("container", False, error.message),)
         ended += more
         if left or time.monotonic() >= deadline:
             return containers.proofs(ended, left)
-        time.sleep(_LOOK_AGAIN_S)
+        time.sleep(every_s)
 
 
 def end_tree(pids: tuple[int, ...]) -> Proof:

@@ -90,6 +90,7 @@ def _last_seq(folder: RunFolder) -> int:
 
 
 def last_words(folder: RunFolder) -> str:
-    """The last line that the runner printed."""
-    said = folder.runner_out.read_text(encoding="utf-8", errors="replace")[-_TAIL_CHARACTERS:].strip()
-    return one_line(said.splitlines()[-1]) if said else "it said nothing"
+    """The last line that the runner printed, but for a hint."""
+    said = folder.runner_out.read_text(encoding="utf-8", errors="replace")[-_TAIL_CHARACTERS:]
+    lines = [line for line in said.splitlines() if line.strip() and not line.startswith("hint: ")]
+    return one_line(lines[-1]) if lines else "it said nothing"
