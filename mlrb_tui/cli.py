@@ -184,7 +184,9 @@ def _add_house(commands: "_Commands") -> None:
     build.add_argument("--base", default="", metavar="IMAGE", help="what to build on: a CUDA or a plain Debian image")
     build.add_argument("--tag", default="", help="the image's name")
     build.add_argument("--profile", choices=("base", "eval"), default="eval", help="the Python packages in it")
-    _command(commands, "config", "the settings, and what they may be", "house:config")
+    config = _command(commands, "config", "the settings, and what they may be", "house:config")
+    config.add_argument("what", nargs="?", choices=("notify",), help="only whom runs tell what")
+    config.add_argument("--test", action="store_true", help="send a notification to each service, now")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             return {"leftovers": tuple(f"{p.what}: {p.detail}" for p in proofs if not p.proven)}
         case ev.ProofFound(what=what, proven=proven, detail=detail):
             others = tuple(proof for proof in summary.proofs if proof.what != what)
-            return {"proofs": (*others, Proof(what, proven, detail))}
+            return {"proofs": (*others, Proof(what, proven, detail))} | _now("ending", event.at)
         case ev.StepStarted():
             return {"state": "running"} | _now("", event.at) if summary.state == "starting" else {}
         case ev.RunPaused(strength=strength, by=by):

@@ -27,24 +27,38 @@ def before(folder: RunFolder) -> tuple[Gpu, ...]:
     return ()
 
 
-def prove_back(found: tuple[Gpu, ...], tell: Callable[[Proof], None], *, patience_s: float = PATIENCE_S) -> Proof:
+def prove_back(
+    found: tuple[Gpu, ...],
+    tell: Callable[[Proof], None],
+    *,
+    reader: Callable[[], tuple[Gpu, ...]] | None = None,
+    patience_s: float = PATIENCE_S,
+) -> Proof:
     """Wait until no GPU holds more than it did at first; `tell` hears of the waiting, once. Blocks."""
-    reader = gpu.open_gpus()
-    if reader is None:
+    if reader is not None:
+        return _prove(found, tell, reader, patience_s)
+    gpus = gpu.open_gpus()
+    if gpus is None:
         return Proof(WHAT, False, "the GPUs cannot be read any more")
     try:
-        deadline = time.monotonic() + patience_s
-        told = False
-        while held := _held(found, reader.sample()):
-            if time.monotonic() >= deadline:
-                return Proof(WHAT, False, f"{held} after {patience_s:.0f} s; others may be using it")
-            if not told:
-                told = True
-                tell(Proof(WHAT, False, f"waiting: {held}"))
-            time.sleep(_LOOK_EVERY_S)
-        return Proof(WHAT, True, "as before the run")
+        return _prove(found, tell, gpus.sample, patience_s)
     finally:
-        reader.close()
+        gpus.close()
+
+
+def _prove(
+    found: tuple[Gpu, ...], tell: Callable[[Proof], None], sample: Callable[[], tuple[Gpu, ...]], patience_s: float
+) -> Proof:
+    deadline = time.monotonic() + patience_s
+    told = False
+    while held := _held(found, sample()):
+        if time.monotonic() >= deadline:
+            return Proof(WHAT, False, f"{held} after {patience_s:.0f} s; others may be using it")
+        if not told:
+            told = True
+            tell(Proof(WHAT, False, f"waiting: {held}"))
+        time.sleep(_LOOK_EVERY_S)
+    return Proof(WHAT, True, "as before the run")
 
 
 def _held(found: tuple[Gpu, ...], now: tuple[Gpu, ...]) -> str:

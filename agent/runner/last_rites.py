@@ -17,7 +17,11 @@ from agent.record.text import one_line
 from agent.record.values import Proof
 from agent.runner import gpu_memory
 from agent.runner.announcing import run_created
+from agent.runner.ending import Verdict
+from agent.runner.notify_settings import NotifySettings, read_notify_settings, secrets
+from agent.runner.notifying import ended_said, message, start_sender
 from agent.sandbox import leftovers
+from tasks.errors import UsageError
 
 SETTLE_S = 2.0
 """For how long containers are looked for: a dead runner's last wish may still be with the daemon."""
@@ -34,13 +38,14 @@ def end_run(folder: RunFolder, *, by: str = "", why: str = "") -> tuple[str, ...
     A run that has ended already is only cleared of what it left. Raises `RunHeld` where a runner has the run, and
     `RecordError`, with everything taken down, where the record can't be written.
     """
+    notify = _notify_settings(folder)
     with hold(folder.lock):
         request = _request(folder)
         writer = _Writer()
         try:
-            with EventLog(folder.events, redact=redactor()) as log:
+            with EventLog(folder.events, redact=redactor(more=secrets(notify))) as log:
                 writer.log = log
-                _end(folder, request, writer, by=by, why=why)
+                _end(folder, request, writer, notify, by=by, why=why)
                 if writer.trouble is None:
                     index.update(Home(folder.path.parent.parent).index, log.summary)
         except RecordError as error:
@@ -93,7 +98,9 @@ class _Writer:
         return tuple(f"{proof.what}: {proof.detail}" for proof in self.proofs if not proof.proven)
 
 
-def _end(folder: RunFolder, request: RunRequest | None, writer: _Writer, *, by: str, why: str) -> None:
+def _end(
+    folder: RunFolder, request: RunRequest | None, writer: _Writer, notify: NotifySettings, *, by: str, why: str
+) -> None:
     log = writer.log
     assert log is not None
     if log.summary.state == "ended":
@@ -115,8 +122,11 @@ def _end(folder: RunFolder, request: RunRequest | None, writer: _Writer, *, by: 
     for request_id, _ in kills:
         said = f"left over: {'; '.join(left)}" if left else "nothing is left over"
         writer.append(ev.RequestAnswered(request_id=request_id, detail=said))
-    detail = kills[0][1] if kills else f"by {by or 'someone'}{f': {why}' if why else ''}"
-    writer.append(ev.RunEnded(outcome="killed", detail=one_line(detail, 300)))
+    detail = one_line(kills[0][1] if kills else f"by {by or 'someone'}{f': {why}' if why else ''}", 300)
+    writer.append(ev.RunEnded(outcome="killed", detail=detail))
+    if notify.urls and "ended" in notify.on:
+        said = ended_said(log.summary, Verdict("killed", detail=detail))
+        start_sender(message(notify, log.summary, "ended", said))
 
 
 def _clear_ended(folder: RunFolder, request: RunRequest | None, writer: _Writer) -> None:
@@ -191,6 +201,13 @@ def _kill_said(posted: Posted | None) -> str:
 def _had_sandbox(folder: RunFolder) -> bool:
     with EventReader(folder.events) as reader:
         return bool(reader.of_kinds(("sandbox_started",), limit=1))
+
+
+def _notify_settings(folder: RunFolder) -> NotifySettings:
+    try:
+        return read_notify_settings(Home(folder.path.parent.parent).settings)
+    except UsageError:
+        return NotifySettings()
 
 
 def _request(folder: RunFolder) -> RunRequest | None:

@@ -8,7 +8,7 @@ import socket
 import traceback
 from collections.abc import Coroutine
 
-from agent.errors import RunError, SandboxError, SandboxLost
+from agent.errors import RunError, SandboxLost
 from agent.models.base import Model
 from agent.models.choose import open_model
 from agent.record import events as ev
@@ -18,14 +18,15 @@ from agent.record.inbox import Inbox
 from agent.record.log import EventLog
 from agent.record.request import RunRequest
 from agent.record.text import one_line
-from agent.record.values import Proof
-from agent.runner import gpu_memory, watch
+from agent.runner import taking_down, watch
 from agent.runner.agent_at_work import Controls, Equipment, lead
 from agent.runner.announcing import run_created
 from agent.runner.ending import Ending, Verdict
 from agent.runner.grading import Grading
 from agent.runner.injections import Injections
 from agent.runner.journal import Journal
+from agent.runner.notify_settings import NotifySettings
+from agent.runner.notifying import Notifier
 from agent.runner.pausing import Pausing
 from agent.runner.resuming import Remains
 from agent.runner.steering import Steering
@@ -37,15 +38,19 @@ from tasks import catalogue
 from tasks.errors import MlrbError
 from tasks.spec import Task
 
-STOP_PATIENCE_S = 60.0
-MODEL_PATIENCE_S = 10.0
-
 
 class Life:
     """A run's life; `live` returns when the run has ended and its record says how."""
 
     def __init__(
-        self, folder: RunFolder, request: RunRequest, log: EventLog, inbox: Inbox, remains: Remains | None
+        self,
+        folder: RunFolder,
+        request: RunRequest,
+        log: EventLog,
+        inbox: Inbox,
+        remains: Remains | None,
+        notify: NotifySettings,
+        trouble: str = "",
     ) -> None:
         self._folder = folder
         self._request = request
@@ -54,6 +59,8 @@ class Life:
         self._index = Home(folder.path.parent.parent).index
         self._journal = Journal(log)
         self._ending = Ending()
+        self._notifier = Notifier(notify, self._journal)
+        self._notify_trouble = trouble
         self._controls = self._wired(inbox)
         self._model: Model | None = None
         self._sandbox: Sandbox | None = None
@@ -65,6 +72,9 @@ class Life:
     async def live(self) -> Verdict:
         """Live it."""
         self._announce()
+        self._journal.listener = self._notifier.hear
+        if self._notify_trouble:
+            self._notifier.complain(self._notify_trouble)
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self._terminated, number)
         steering = self._controls.steering
@@ -168,61 +178,19 @@ class Life:
 
     async def _take_down(self) -> None:
         await self._give_up_errands()
-        model_gone = await self._close_model()
-        sandbox = self._sandbox
-        if sandbox is None and (self._resumed or self._ending.killed):
+        model, self._model = self._model, None
+        model_gone = await taking_down.closed(model)
+        sandbox, killed = self._sandbox, self._ending.killed
+        if sandbox is None and (self._resumed or killed):
             # We never came to start it or take it up, but a runner before us may have.
             sandbox = choose(self._request.sandbox, self._bare_plan())
         if sandbox is None:
             return
-        if not self._ending.killed:
-            self._journal.append(ev.SandboxStopped(proofs=await self._stopped(sandbox)))
-            return
-        proofs = [model_gone]
-        self._tell(model_gone)
-        for proof in await self._stopped(sandbox):
-            proofs.append(proof)
-            self._tell(proof)
-        if self._journal.summary.gpus:
-            proofs.append(await self._gpu_memory())
-            self._tell(proofs[-1])
-        self._journal.append(ev.SandboxStopped(proofs=tuple(proofs)))
-
-    async def _stopped(self, sandbox: Sandbox) -> tuple[Proof, ...]:
-        try:
-            async with asyncio.timeout(STOP_PATIENCE_S):
-                return await sandbox.stop()
-        except TimeoutError:
-            return (Proof("sandbox", False, f"it did not stop within {STOP_PATIENCE_S:.0f} s"),)
-        except SandboxError as error:
-            return (Proof("sandbox", False, one_line(error.message)),)
-
-    async def _close_model(self) -> Proof:
-        """No call is left: what asks was cut short, and the way to the model is closed under what did not let go."""
-        model, self._model = self._model, None
-        if model is None:
-            return Proof("model calls", True, "no model was open")
-        try:
-            async with asyncio.timeout(MODEL_PATIENCE_S):
-                await model.close()
-        except TimeoutError:
-            return Proof("model calls", False, f"its connection did not close within {MODEL_PATIENCE_S:.0f} s")
-        except MlrbError as error:
-            return Proof("model calls", False, one_line(error.message))
-        return Proof("model calls", True, "none is open")
-
-    async def _gpu_memory(self) -> Proof:
-        loop = asyncio.get_running_loop()
-
-        def told(proof: Proof) -> None:
-            loop.call_soon_threadsafe(self._tell, proof)
-
-        found = gpu_memory.before(self._folder)
-        return await asyncio.to_thread(gpu_memory.prove_back, found, told)
-
-    def _tell(self, proof: Proof) -> None:
-        """A line of the kill's checklist."""
-        self._journal.append(ev.ProofFound(what=proof.what, proven=proof.proven, detail=proof.detail))
+        if killed:
+            proofs = await taking_down.with_checklist(self._journal, self._folder, model_gone, sandbox)
+        else:
+            proofs = await taking_down.stopped(sandbox)
+        self._journal.append(ev.SandboxStopped(proofs=proofs))
 
     async def _give_up_errands(self) -> None:
         """A grader that somebody asked for must not outlive the run."""
@@ -245,6 +213,7 @@ class Life:
         leftovers = self._journal.summary.leftovers
         controls.steering.answer_kills(f"left over: {'; '.join(leftovers)}" if leftovers else "nothing is left over")
         verdict = self._ending.verdict or Verdict("failed", detail="the run ended without saying how")
+        await self._notifier.run_ends(verdict)
         self._journal.append(ev.RunEnded(outcome=verdict.outcome, limit=verdict.limit, detail=verdict.detail))
         await self._journal.drained()
         index.update(self._index, self._journal.summary)

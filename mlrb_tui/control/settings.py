@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.record.home import Home
+from agent.runner.notify_settings import NotifySettings
 from tasks.errors import UsageError
 
 
@@ -29,6 +30,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     glyphs: Annotated[
         Literal["unicode", "ascii"], Meta(description="ascii for terminals and fonts without symbols")
     ] = "unicode"
+    notify: Annotated[NotifySettings, Meta(description="whom to tell what, beyond this terminal")] = NotifySettings()
 
 
 def read_settings(home: Home) -> Settings:
