@@ -25,9 +25,7 @@ def rows(summary: RunSummary) -> list[Row]:
         if proof is not None and proof.proven:
             lines.append(row(Span("✔ ", "ok"), f"{shown:<12} ", Span(detail, "dim")))
         elif over:
-            lines.append(
-                row(Span("▲ ", "bad"), f"{shown:<12} ", Span(f"left over: {detail or 'not looked at'}", "bad"))
-            )
+            lines.append(row(Span("▲ ", "bad"), f"{shown:<12} ", Span(detail or "nobody looked", "bad")))
         else:
             lines.append(row(Span("· ", "dim"), f"{shown:<12} ", Span(detail or "waits for proof", "dim")))
     sign = Span("✔ ", "ok") if over else Span("· ", "dim")

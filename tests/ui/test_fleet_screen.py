@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.record import index
-from agent.record.home import RunFolder
+from agent.record.home import Home, RunFolder
 from agent.record.inbox import Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
 from agent.record.values import RunSummary
 from mlrb_tui.app import MlrbApp
