@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+WORKERS ?= 3
 TORCH ?= torch==2.13.0
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -32,7 +33,7 @@ demo: $(VENV)/base
 	@$(BIN)/mlrb run mlgym/battle_of_sexes --model scripted --sandbox local --pace 4 --watch
 
 test: $(VENV)/full
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
 
 check: $(VENV)/full
 	@$(BIN)/ruff format --check .

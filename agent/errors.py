@@ -13,7 +13,8 @@ RecordError (5)
 └── RunHeld                  another runner holds the lock
 RunError (6)
 ├── LaunchFailed             the runner ended before its first event
-└── SubmissionTooLarge       what was to be graded is more than the task takes
+├── SubmissionTooLarge       what was to be graded is more than the task takes
+└── NoRoom                   the disk was full for too long
 """
 
 from tasks.errors import MlrbError
@@ -85,3 +86,7 @@ class LaunchFailed(RunError):
 
 class SubmissionTooLarge(RunError):
     """What was to be graded is more than the task takes."""
+
+
+class NoRoom(RunError):
+    """The disk was full for too long."""

@@ -17,6 +17,7 @@ from agent.runner.life import Life
 from agent.runner.notify_settings import NotifySettings, read_notify_settings, secrets
 from agent.runner.regrade import regrade
 from agent.runner.resuming import Remains, read_remains
+from agent.runner.shield import shield
 from tasks.errors import MlrbError, UsageError
 
 
@@ -72,6 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help="take up a run whose runner is gone")
     parser.add_argument("--regrade", action="store_true", help="grade again what an ended run has submitted")
     given = parser.parse_args(arguments)
+    shield()
     # A terminal that hangs up is none of a run's business.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     folder = RunFolder(given.run.absolute())

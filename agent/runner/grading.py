@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from agent.errors import RunError, SandboxError, SubmissionTooLarge
+from agent.errors import NoRoom, RunError, SandboxError, SubmissionTooLarge
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.request import RunRequest
@@ -19,6 +19,7 @@ from agent.record.text import one_line
 from agent.record.values import Purpose, Score
 from agent.runner.journal import Journal
 from agent.runner.processes import module_process, read_tail
+from agent.runner.room import PATIENCE_S, with_room
 from agent.sandbox.base import Sandbox
 from tasks.snapshot import submission_sha256
 from tasks.spec import Task
@@ -54,8 +55,11 @@ class Snapshot:
 class Grading:
     """Takes snapshots of a run's submission and has them graded."""
 
-    def __init__(self, folder: RunFolder, request: RunRequest, journal: Journal) -> None:
+    def __init__(
+        self, folder: RunFolder, request: RunRequest, journal: Journal, *, patience_s: float = PATIENCE_S
+    ) -> None:
         self._folder = folder
+        self._patience_s = patience_s
         self._request = request
         self._journal = journal
         self._graded_task: Task | None = None
@@ -89,7 +93,7 @@ class Grading:
         split: Literal["dev", "test"] = "test" if purpose == "final" else "dev"
         try:
             snapshot = await self._snapshot(fall_back=purpose == "final")
-        except SubmissionTooLarge as error:
+        except (SubmissionTooLarge, NoRoom) as error:
             return self._refused(split, purpose, by, error.message)
         return await self._recorded(snapshot, split, purpose, by)
 
@@ -124,29 +128,55 @@ class Grading:
         return score
 
     async def _snapshot(self, *, fall_back: bool) -> Snapshot:
-        """A fresh copy; where the sandbox is gone, with `fall_back`, the newest there is."""
-        assert self._sandbox is not None
-        number = max((*self._numbers(), *self._numbers("."), 0)) + 1
-        # Named as a snapshot only once it is whole: a part of it would be taken for what was submitted.
-        path, partial = self._folder.submission / str(number), self._folder.submission / f".{number}"
-        partial.mkdir(mode=0o700, parents=True)
+        """A fresh copy; where none can be had, with `fall_back`, the newest there is."""
         try:
-            await self._sandbox.copy_out([*self._task.spec.artefact.paths, *self._task.spec.protected], partial)
-            partial.rename(path)
-        except SandboxError as error:
+            path = await self._copied()
+        except (SandboxError, NoRoom) as error:
             if not (fall_back and self._numbers()):
                 raise
             path = self._newest_instead(error)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
         return Snapshot(int(path.name), path, await asyncio.to_thread(submission_sha256, path))
 
-    def _newest_instead(self, error: SandboxError) -> Path:
+    async def _copied(self) -> Path:
+        """A fresh copy. A full disk is waited out here, while the sandbox is there to copy from."""
+        assert self._sandbox is not None
+        sandbox, spec = self._sandbox, self._task.spec
+        wanted = [*spec.artefact.paths, *spec.protected]
+
+        async def size_bytes() -> int:
+            return sum(size for _, size, _ in await sandbox.files(wanted))
+
+        def tell(said: str) -> None:
+            self._journal.append(
+                ev.AlertRaised(alert="disk_full", message=f"the submission: {said}", hint="scoring waits; make room")
+            )
+
+        return await with_room(
+            lambda: self._copied_once(sandbox, wanted),
+            folder=self._folder.submission,
+            needed_bytes=size_bytes,
+            on_full=tell,
+            patience_s=self._patience_s,
+        )
+
+    async def _copied_once(self, sandbox: Sandbox, wanted: Sequence[str]) -> Path:
+        number = max((*self._numbers(), *self._numbers("."), 0)) + 1
+        # Named as a snapshot only once it is whole: a part of it would be taken for what was submitted.
+        path, partial = self._folder.submission / str(number), self._folder.submission / f".{number}"
+        try:
+            partial.mkdir(mode=0o700, parents=True)
+            await sandbox.copy_out(wanted, partial)
+            partial.rename(path)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return path
+
+    def _newest_instead(self, error: SandboxError | NoRoom) -> Path:
         path = self._folder.submission / str(max(self._numbers()))
         self._journal.append(
             ev.AlertRaised(
                 alert="old_snapshot",
-                message=f"the sandbox is gone; what is graded is snapshot {path.name}: {one_line(error.message)}",
+                message=f"no copy of the work as it was; graded is snapshot {path.name}: {one_line(error.message)}",
             )
         )
         return path

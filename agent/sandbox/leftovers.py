@@ -220,12 +220,18 @@ def _run_of(pid: int, home: Home) -> str:
 def _own(among: dict[int, Process]) -> Iterator[Process]:
     """Those of this user that live."""
     for process in among.values():
-        try:
-            own = os.stat(f"/proc/{process.pid}").st_uid == os.getuid()
-        except OSError:
-            continue
-        if own and process.alive:
+        if process.alive and _user_of(process.pid) == os.getuid():
             yield process
+
+
+def _user_of(pid: int) -> int:
+    """Whose process it is; -1 where it is gone. The owner of its folder does not tell: a shielded one's is root."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return -1
+    line = next((line for line in status.splitlines() if line.startswith("Uid:")), "Uid: -1")
+    return int(line.split()[1])
 
 
 def _ourselves(among: dict[int, Process]) -> set[int]:

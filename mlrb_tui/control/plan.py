@@ -92,17 +92,17 @@ def check_model(model: str, base_url: str, environment: Mapping[str, str] = os.e
         raise UsageError(f"{base_url!r} is no address of a server", hint="write http://HOST:PORT/v1")
     key = missing_key(model, base_url, environment)
     if key:
-        other = " or name a server with a base URL" if kind == "openai" else ""
-        raise ModelUnavailable(f"{key} is not set, and {model} needs it", hint=f"export {key}=…{other}")
+        hint = f"export {key}=… or name a server with a base URL"
+        raise ModelUnavailable(f"{key} is not set, and {model} needs it", hint=hint)
 
 
 def missing_key(model: str, base_url: str, environment: Mapping[str, str] = os.environ) -> str:
     """The environment variable that a model needs and that is not set; empty where all is there."""
     kind = model.partition(":")[0]
     key = _KEYS.get(kind, "")
-    if not key or environment.get(key) or (kind == "openai" and base_url):
-        return ""
-    return key
+    # Servers of one's own mostly want none, and Anthropic takes a token in place of a key.
+    spared = base_url or environment.get(key) or (kind == "anthropic" and environment.get("ANTHROPIC_AUTH_TOKEN"))
+    return "" if spared else key
 
 
 def choose_sandbox(wish: str, image: str = "") -> tuple[str, str]:

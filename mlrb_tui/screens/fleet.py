@@ -16,7 +16,7 @@ from agent.record.text import printable
 from agent.record.values import RunSummary
 from mlrb_tui.control.settings import Settings
 from mlrb_tui.screens.fleet_steering import Steering
-from mlrb_tui.views import fleet
+from mlrb_tui.views import fleet, steering
 from mlrb_tui.views.fleet_columns import ASCII, UNICODE
 from mlrb_tui.views.fleet_header import EMPTY_STATE, HEADING, NOTHING_FOUND, header
 from mlrb_tui.widgets.fleet_look import Look
@@ -68,13 +68,15 @@ class FleetScreen(Steering, Screen[None]):
         self._query = ""
         self._order = "need"
         self._reversed = False
+        self._offered: frozenset[str] = frozenset()
+        self.sending = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
         yield RowLines(HEADING, id="fleet-header")
         yield RunTable(id="fleet-table", glyphs=self._glyphs)
         yield RowLines(id="fleet-empty")
         yield Horizontal(Look(self.home, self._clock, id="fleet-look"), RowLines(id="fleet-notices"), id="fleet-below")
-        yield KeyLine(id="fleet-keys")
+        yield KeyLine(applies=self.applies, id="fleet-keys")
 
     def on_mount(self) -> None:
         # What follows is imported and read once there is something on the screen.
@@ -130,7 +132,23 @@ class FleetScreen(Steering, Screen[None]):
         table.show(rows, now=now, id_width=self._id_width, anew=anew)
         self._show_whether_empty(not rows)
         self._show_header()
-        self.query_one(Look).look_at(table.row_at_cursor)
+        self._look_at_selected()
+
+    def _look_at_selected(self) -> None:
+        """The look, and the keys that make sense, are those of the run under the cursor."""
+        row = self.query_one(RunTable).row_at_cursor
+        self.query_one(Look).look_at(row)
+        offered = frozenset[str]()
+        if row is not None and not self.read_only:
+            offered = steering.applicable(row.summary, lost=row.mood == "lost")
+        if offered != self._offered:
+            self._offered = offered
+            self.refresh_bindings()
+
+    def applies(self, binding: Binding) -> bool:
+        """Whether a key makes sense for the run under the cursor."""
+        name = (binding.id or "").rpartition(".")[2]
+        return name not in steering.ALL or name in self._offered
 
     def _show_whether_empty(self, empty: bool) -> None:
         said = self.query_one("#fleet-empty", RowLines)
@@ -163,7 +181,7 @@ class FleetScreen(Steering, Screen[None]):
     @on(RunTable.Highlighted)
     def show_look(self) -> None:
         """Look at the run under the cursor."""
-        self.query_one(Look).look_at(self.query_one(RunTable).row_at_cursor)
+        self._look_at_selected()
 
     # ── keys ─────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,7 +1,8 @@
 """What keys ask of the selected run; the request goes to its inbox, the answer comes back as an event."""
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar
+import time
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -14,6 +15,9 @@ from tasks.errors import MlrbError
 
 if TYPE_CHECKING:
     from agent.record.inbox import Request
+    from mlrb_tui.views.blocks import Asked
+
+_LOOK_EVERY_S = 0.15
 
 KILL_DETAIL = (
     "Its agent, its commands and its sandbox end, and each is looked for until it is gone.\n"
@@ -25,6 +29,8 @@ class Steering(Screen[None]):
     """Keys that steer a run; whoever inherits says which one."""
 
     read_only: bool = False
+    sending: asyncio.Lock
+    """Requests reach the inbox in the order of their keys."""
     STEERING_BINDINGS: ClassVar[tuple[BindingType, ...]] = (
         Binding("p", "pause('step')", "pause", id="fleet.pause", tooltip="stop before the next model call"),
         Binding("P", "pause('now')", "freeze", id="fleet.freeze", tooltip="stop at once, in mid-command too"),
@@ -106,12 +112,40 @@ class Steering(Screen[None]):
 
     @work(group="steer")
     async def _send(self, folder: RunFolder, request: "Request", word: str) -> None:
-        from mlrb_tui.control.steer import send
+        from agent.record.inbox import Resume
+        from mlrb_tui.control.revive import revived
+        from mlrb_tui.control.steer import patience_s, send
 
         try:
-            await asyncio.to_thread(send, folder, request, origin="app")
+            async with self.sending:
+                if isinstance(request, Resume) and await asyncio.to_thread(revived, folder):
+                    self.app.notify(f"a new runner has taken up {folder.run}", timeout=3)
+                    return
+                asked = await asyncio.to_thread(send, folder, request, origin="app")
+            self.app.notify(f"{word}: asked of {folder.run}", timeout=2)
+            await self._tell_answer(folder, asked, patience_s(request))
         except MlrbError as error:
             said = " · ".join(part for part in (error.message, error.hint) if part)
             self.app.notify(printable(said), severity="error", markup=False)
-        else:
-            self.app.notify(f"{word}: asked of {folder.run}", timeout=3)
+
+    async def _tell_answer(self, folder: RunFolder, request_id: int, patience_s: float) -> None:
+        """Say what came of a request, if that is soon; a run's own screen shows it in any case."""
+        until = time.monotonic() + patience_s
+        while time.monotonic() < until:
+            asked = await asyncio.to_thread(_standing, folder, request_id)
+            if asked is not None and not asked.open:
+                from mlrb_tui.views.receipts import in_words
+
+                severity: Literal["error", "information"] = "error" if asked.refused else "information"
+                said = f"{folder.run[:8]}  {in_words(asked)}"
+                self.app.notify(printable(said), severity=severity, markup=False, timeout=4)
+                return
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+
+def _standing(folder: RunFolder, request_id: int) -> "Asked | None":
+    from agent.record.log import EventReader
+    from mlrb_tui.views.receipts import standing
+
+    with EventReader(folder.events) as reader:
+        return standing(reader, request_id)

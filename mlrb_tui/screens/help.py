@@ -17,7 +17,7 @@ class HelpScreen(ModalScreen[None]):
     """Keys and concepts, over the screen that they belong to."""
 
     CSS_PATH = "help.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (116, "-wide")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (140, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "close", id="help.close"),
         Binding("q", "dismiss", "close", id="help.leave", show=False),
@@ -35,8 +35,8 @@ class HelpScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         box = self.query_one("#help")
-        box.border_title = Content(" help ")
-        box.border_subtitle = Content(" esc closes · ctrl+p finds any of these by name ")
+        box.border_title = Content("help")
+        box.border_subtitle = Content("esc closes · ctrl+p finds any of these by name")
 
     def _key_list(self) -> Content:
         parts: list[Content | tuple[str, str]] = []

@@ -79,7 +79,7 @@ class LaunchScreen(ModalScreen[str | None]):
                 yield Label(Content("tab next · ctrl+s launch · esc cancel"), classes="hint")
 
     def on_mount(self) -> None:
-        self.query_one("#launch").border_title = Content(" new run ")
+        self.query_one("#launch").border_title = Content("new run")
         if self._tasks:
             self._prefill()
 

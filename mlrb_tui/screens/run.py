@@ -14,13 +14,15 @@ from textual.widgets import Input
 from agent.errors import RecordError
 from agent.record.home import RunFolder
 from agent.record.text import one_line
-from agent.record.values import Limits
+from agent.record.values import Limits, RunSummary
 from mlrb_tui.control.recording import Recording
 from mlrb_tui.screens.run_moving import RunMoving
 from mlrb_tui.screens.run_steering import STEERING, STEERING_KEYS, RunSteering
 from mlrb_tui.views import search
 from mlrb_tui.views.panels import Shown
+from mlrb_tui.views.receipts import standing
 from mlrb_tui.views.run import RunView
+from mlrb_tui.views.steering import applicable
 from mlrb_tui.views.timeline import Moment
 from mlrb_tui.widgets.lines import Lines
 from mlrb_tui.widgets.opaque import OpaqueScreen
@@ -51,7 +53,7 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         Binding("slash", "search", "search", id="run.search", key_display="/", tooltip="find a text in this run"),
         Binding("n", "search_on(True)", "next match", id="run.next", show=False),
         Binding("N", "search_on(False)", "previous match", id="run.previous", show=False),
-        Binding("y", "copy", "copy", id="run.copy", show=False, tooltip="this step to a file and the clipboard"),
+        Binding("y", "copy", "copy", id="run.copy", show=False, tooltip="the step to a file and the clipboard"),
         Binding("w", "wrap", "wrap", id="run.wrap", show=False, tooltip="wrap long lines, or cut them"),
         Binding("t", "thoughts", "thoughts", id="run.thoughts", show=False, tooltip="hide or show what it thinks"),
         Binding("q", "leave", "back", id="run.leave", tooltip="the run goes on"),
@@ -71,6 +73,7 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         self._needle = ""
         self._new = False
         """There is something that is not painted yet."""
+        self.sending = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
         yield RunHeader(id="run-header")
@@ -83,7 +86,7 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
             yield TimeClock(id="run-clock")
         yield Legend(id="run-legend")
         yield Input(id="run-search", placeholder="find in this run", compact=True)
-        yield KeyLine(id="run-keys")
+        yield KeyLine(applies=self.applies, id="run-keys")
 
     def on_mount(self) -> None:
         for lines in self.query(Lines):
@@ -94,7 +97,8 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
             self.run_worker(self._read_marks(), group="marks")
 
     def on_unmount(self) -> None:
-        self.workers.cancel_all()
+        # The manager is the app's: `cancel_all` would end the fleet's own look too.
+        self.workers.cancel_node(self)
         self.recording.close()
 
     def on_resize(self) -> None:
@@ -112,6 +116,8 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         if new_second:
             self._look_whether_live()
         self._take_in(passed)
+        if self.asked is not None:
+            self.say_answer(standing(self.view.reader, self.asked))
         if now >= self._next_frame and self._new:
             self._paint_new(panels=new_second or self.view.player.playing)
         elif new_second and (self._live or self._said[0]):
@@ -126,13 +132,12 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
 
     def _look_whether_live(self) -> None:
         if self._live != (live := self.recording.live):
-            self._live = live
+            # A runner that is gone writes nothing more: that alone is news.
+            self._live, self._new = live, True
             self.refresh_bindings()
 
     def _paint_new(self, *, panels: bool) -> None:
         self._new = False
-        if self.asked is not None:
-            self.say_answer(self.view.transcript.request(self.asked))
         shown = self._shown()
         cost = self.query_one(TranscriptLines).update(shown.now)
         cost += self._paint_header(shown)
@@ -162,8 +167,17 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         if text and time.monotonic() > until:
             self._said = (text := "", 0.0)
         requests = self.view.transcript.open_requests if self._live or not self.view.at_end else []
+        self._offer_keys(shown.summary)
         header = self.query_one(RunHeader)
         return header.update(shown, lost=self.lost, requests=requests, said=text)
+
+    def _offer_keys(self, summary: RunSummary) -> None:
+        """Of a moment that has passed nothing can be asked; keys then stand for the run as it is."""
+        if self.recording.folder is None or self.read_only or not (self._live or self.lost):
+            self.offer(frozenset())
+        elif self.view.at_end:
+            pausing = any(asked.verb == "pause" for asked in self.view.transcript.open_requests)
+            self.offer(applicable(summary, lost=self.lost, pausing=pausing))
 
     def _paint_panels(self, shown: Shown) -> None:
         self.query_one(RunPanels).update(shown)
@@ -186,11 +200,11 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that steer are there only where there is a run to steer."""
-        return self._live or action not in STEERING
+        return self._live or self.lost or action not in STEERING
 
     def on_key(self, event: Key) -> None:
         """A steering key that does nothing here is told why."""
-        if not self._live and event.key in STEERING_KEYS and self.steered is None:
+        if not (self._live or self.lost) and event.key in STEERING_KEYS and self.steered is None:
             event.stop()
 
     # ── what steering needs ──────────────────────────────────────────────────────────────────────────────
@@ -209,8 +223,8 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
             self.say("opened to look only (--read-only)")
         elif self.recording.folder is None:
             self.say("this is a file: there is no run to steer")
-        elif not self.recording.live:
-            self.say("nobody runs it any more: there is nothing to steer")
+        elif not (self.recording.live or self.lost):
+            self.say("it has ended: there is nothing to steer")
         else:
             return self.recording.folder
         return None

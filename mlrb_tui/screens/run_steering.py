@@ -11,8 +11,9 @@ from agent.record.inbox import ChangeLimits, Inject, Interrupt, Kill, Pause, Req
 from agent.record.text import one_line
 from agent.record.values import Limits, PauseStrength
 from mlrb_tui.control.amounts import changed_limits
+from mlrb_tui.control.revive import revived
 from mlrb_tui.control.steer import send
-from mlrb_tui.views import words
+from mlrb_tui.views import receipts, steering, words
 from mlrb_tui.views.blocks import Asked
 from tasks.errors import MlrbError
 
@@ -43,6 +44,11 @@ class RunSteering(Screen[None]):
 
     asked: int | None = None
     """The last request sent from here, until its answer is said."""
+    asked_is_read = False
+    offered: frozenset[str] = frozenset()
+    """The requests whose keys are shown."""
+    sending: asyncio.Lock
+    """Requests reach the inbox in the order of their keys."""
 
     @property
     def steered(self) -> RunFolder | None:
@@ -122,22 +128,37 @@ class RunSteering(Screen[None]):
 
     async def _send(self, folder: RunFolder, request: Request, word: str) -> None:
         try:
-            self.asked = await asyncio.to_thread(send, folder, request, origin="app")
+            async with self.sending:
+                if isinstance(request, Resume) and await asyncio.to_thread(revived, folder):
+                    self.say("a new runner has taken it up")
+                    return
+                asked = await asyncio.to_thread(send, folder, request, origin="app")
         except MlrbError as error:
             self.say(one_line(" · ".join(part for part in (error.message, error.hint) if part)))
         else:
+            # Said first: the answer, which may be there already, then takes its place.
             self.say(f"{word}: asked, the runner has not read it yet")
+            self.asked, self.asked_is_read = asked, False
 
     def say_answer(self, asked: Asked | None) -> None:
         """Say what became of the last request; `asked` is what the record holds of it."""
         if asked is None:
             return
-        verb = one_line(asked.verb, 20)
-        if asked.refused:
-            self.say(f"{verb} refused: {asked.detail}")
-        elif asked.answered:
-            self.say(f"{verb}: {asked.detail or 'done'}")
-        else:
+        if not asked.open:
+            self.say(receipts.in_words(asked))
+            self.asked = None
+        elif not self.asked_is_read:
+            # From here on the head itself says what the request waits for.
+            self.asked_is_read = True
             self.say("")
-            return
-        self.asked = None
+
+    def offer(self, wanted: frozenset[str]) -> None:
+        """Show the keys of these requests."""
+        if wanted != self.offered:
+            self.offered = wanted
+            self.refresh_bindings()
+
+    def applies(self, binding: Binding) -> bool:
+        """Whether a key makes sense as the run stands."""
+        name = (binding.id or "").rpartition(".")[2]
+        return name not in steering.ALL or name in self.offered

@@ -75,7 +75,7 @@ def _doing(summary: RunSummary, now: float, width: int, *, lost: bool, requests:
 
 def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Span]:
     if lost:
-        return [Span("the runner is gone without a word; "), Span("mlrb resume", "strong"), Span(" takes it up again")]
+        return [Span("the runner is gone without a word; "), Span("r", "strong"), Span(" takes it up again")]
     if summary.state == "ended":
         after = f" after {words.duration(summary.working_s)} of work" if summary.working_s else ""
         detail = one_line(summary.outcome_detail, 120)

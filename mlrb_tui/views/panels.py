@@ -322,20 +322,31 @@ def _strip_parts(shown: Shown) -> list[Row]:
     ) and summary.state != "ended":
         parts.append(row(Span(time_left, "strong"), Span(" left", "dim")))
     if (score := summary.final_score or summary.last_score) is not None:
-        value = "no score" if score.value is None else figure(score.value)
-        sign = "" if score.valid else " invalid"
-        parts.append(row(Span(f"{score.split} ", "dim"), Span(value, "strong"), Span(sign, "bad")))
+        parts.append(row(Span(f"{score.split} ", "dim"), *_score_in_short(score)))
     if readings.loss.last is not None or "loss" in readings.diverged:
         picture = Span(spark(readings.loss.values, 10), "spark")
         parts.append(row(Span("loss ", "dim"), _last_loss(readings), " ", picture))
-    if summary.gpus:
-        gpu = summary.gpus[0]
-        used = "n/a" if gpu.memory_used_bytes is None else words.size(gpu.memory_used_bytes)
-        parts.append(row(Span("gpu ", "dim"), f"{used} {_percent(gpu.utilization_percent)}"))
-    elif summary.host is not None:
-        memory = summary.host.memory_used_bytes
-        used = "" if memory is None else f" {words.size(memory)}"
-        parts.append(row(Span("cpu ", "dim"), _percent(summary.host.cpu_percent) + used))
+    if summary.state != "ended":
+        parts += _machine_in_short(summary)
     if readings.rate.last is not None:
         parts.append(row(f"{words.number(readings.rate.last)} {one_line(readings.rate_unit, 12)}"))
     return parts
+
+
+def _score_in_short(score: Score) -> Row:
+    """The value where it counts; else what it is instead."""
+    if score.value is None or score.untouched:
+        return (verdict(score),)
+    return row(Span(figure(score.value), "strong"), Span("" if score.valid else " invalid", "bad"))
+
+
+def _machine_in_short(summary: RunSummary) -> list[Row]:
+    if summary.gpus:
+        gpu = summary.gpus[0]
+        used = "n/a" if gpu.memory_used_bytes is None else words.size(gpu.memory_used_bytes)
+        return [row(Span("gpu ", "dim"), f"{used} {_percent(gpu.utilization_percent)}")]
+    if summary.host is None:
+        return []
+    memory = summary.host.memory_used_bytes
+    used = "" if memory is None else f" {words.size(memory)}"
+    return [row(Span("cpu ", "dim"), _percent(summary.host.cpu_percent) + used)]

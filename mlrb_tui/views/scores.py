@@ -12,10 +12,10 @@ def figure(value: float) -> str:
 
 def verdict(score: Score) -> Span:
     """Whether a score counts, in words."""
-    if score.error and score.value is None:
-        return Span("no score", "bad")
     if score.untouched:
         return Span("untouched starter", "bad")
+    if score.value is None:
+        return Span("no score", "bad")
     if not score.valid:
         return Span("invalid", "bad")
     if score.baseline is None:

@@ -47,7 +47,7 @@ def legend(stop: str, width: int, *, steering: bool) -> Row:
     """What the marks mean, and the keys that move the cursor."""
     signs = row(*(part for sign, tone, name in _LEGEND for part in (Span(sign, tone), Span(f" {name}   ", "dim"))))
     at = "" if stop == "all" else f" ({stop})"
-    end = "end live" if steering else "end end"
+    end = "end live" if steering else "end last moment"
     keys = f"← → step   , . mark{at}   space play   home start   {end}"
     if width < 5 + cells(keys) + sum(cells(span.text) for span in signs):
         return cut_row(row("     ", *signs), width)

@@ -26,6 +26,7 @@ class Look(RowLines):
         self._home = home
         self._clock = clock
         self._wanted: tuple[str, int, int] | None = None
+        self._titled = ""
 
     def look_at(self, row: FleetRow | None) -> None:
         """Show that run; nothing is read again while it stays as it is."""
@@ -35,9 +36,10 @@ class Look(RowLines):
             return
         wanted = (row.summary.run, row.summary.seq, width)
         if wanted != self._wanted:
-            if self._wanted is None or self._wanted[0] != wanted[0]:
-                self.border_title = _title(row)
             self._wanted = wanted
+            if self._titled != (title := _title(row)):
+                self._titled = title
+                self.border_title = Content(title)
             self._read(row.summary.run, width, height)
 
     @work(exclusive=True, group="look")
@@ -66,7 +68,7 @@ def last_rows(folder: RunFolder, width: int, height: int, now: float) -> Sequenc
     return rows[-height:]
 
 
-def _title(row: FleetRow) -> Content:
+def _title(row: FleetRow) -> str:
     summary = row.summary
     parts = (summary.run, summary.task, summary.scale, summary.model, words.state(summary))
-    return Content(" " + one_line(" · ".join(part for part in parts if part), 100) + " ")
+    return one_line(" · ".join(part for part in parts if part), 100)

@@ -1,6 +1,6 @@
 """Rows of toned text as a widget, and the line of keys at the bottom of a screen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.segment import Segment
 from textual.binding import Binding
@@ -45,7 +45,14 @@ class RowLines(Widget):
 
 
 class KeyLine(RowLines):
-    """The keys that do something here, from the bindings of the screen; help always has room."""
+    """The keys that do something here, from the bindings of the screen; help always has room.
+
+    `applies` says of a binding whether it makes sense as things stand; pressed, it is tried all the same.
+    """
+
+    def __init__(self, *, applies: Callable[[Binding], bool] | None = None, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._applies = applies
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self._show_keys())
@@ -56,7 +63,7 @@ class KeyLine(RowLines):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        shown = [active.binding for active in self.screen.active_bindings.values() if active.binding.show]
+        shown = [active.binding for active in self.screen.active_bindings.values() if self._offers(active.binding)]
         help_key = [binding for binding in shown if binding.id == "app.help"]
         row: tuple[Span, ...] = ()
         room = self.size.width - sum(width_of(self._key(binding)) for binding in help_key)
@@ -65,6 +72,9 @@ class KeyLine(RowLines):
             if binding not in help_key and binding.id and width_of((*row, *key)) <= room:
                 row += key
         self.show([(*row, *(span for binding in help_key for span in self._key(binding)))])
+
+    def _offers(self, binding: Binding) -> bool:
+        return binding.show and (self._applies is None or self._applies(binding))
 
     def _key(self, binding: Binding) -> Row:
         return Span(f" {self.app.get_key_display(binding)} ", "strong"), Span(f"{binding.description}  ", "muted")

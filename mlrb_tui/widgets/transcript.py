@@ -25,7 +25,7 @@ class TranscriptLines(Lines, can_focus=True):
         Binding("down", "move(1)", "row down", id="transcript.down", show=False),
         Binding("pageup", "page(-1)", "page up", id="transcript.page_up", show=False),
         Binding("pagedown", "page(1)", "page down", id="transcript.page_down", show=False),
-        Binding("enter", "open", "open what the cursor is on", id="transcript.open", show=False),
+        Binding("enter", "open", "open", id="transcript.open", show=False, tooltip="what the cursor is on, whole"),
     ]
     BORDER_TITLE = "transcript"
 

@@ -115,7 +115,9 @@ class _Run:
         )
         story.add(ev.RunStarted(pid=41_210, host="deck"), 0.4)
         story.add(
-            ev.SandboxStarted(sandbox="docker@gpu1", name="mlrb-7f3a21c4", image="mlrb-sandbox:0.1.0", workdir="/work"),
+            ev.SandboxStarted(
+                sandbox="docker@gpu1", name="mlrb-7f3a21c4", image="mlrb-sandbox:0.1.0", workdir="/home/agent/workspace"
+            ),
             6.1,
         )
         story.add(ev.MessageAdded(message_id="msg-0", role="system", text="You are a careful ML researcher."), 0.1)

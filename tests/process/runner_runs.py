@@ -114,6 +114,8 @@ class Runs:
     tasks: Path
     environment: dict[str, str]
     processes: list["subprocess.Popen[bytes]"]
+    through: tuple[str, ...] = ()
+    """A command that runs the runners, such as one that takes rights away."""
 
     @classmethod
     def under(cls, root: Path) -> "Runs":
@@ -178,7 +180,7 @@ class Run:
         """Start a runner for it."""
         with self.folder.runner_out.open("ab") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "agent.runner", str(self.folder.path), *arguments],
+                [*self.runs.through, sys.executable, "-m", "agent.runner", str(self.folder.path), *arguments],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/",
                 env=self.runs.environment,
             )  # fmt: skip

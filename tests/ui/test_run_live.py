@@ -1,13 +1,14 @@
 """A live run in the run screen: what happens is shown, what is asked for is asked, and answers are seen."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from agent.record import events as ev
 from agent.record.home import RunFolder
-from agent.record.inbox import ChangeLimits, Inbox, Inject, Kill, Pause, Posted
+from agent.record.inbox import ChangeLimits, Inbox, Inject, Kill, Pause, Posted, Resume
 from agent.record.values import Limits, Proof
 from mlrb_tui.widgets.transcript import TranscriptLines
-from tests.ui.run_app import app_on_run, live_run, screen_text, until
+from tests.ui.run_app import RunApp, app_on_run, live_run, screen_text, until
 
 
 def posted(run: RunFolder) -> list[Posted]:
@@ -138,6 +139,66 @@ async def test_a_run_whose_runner_died_is_lost_not_running(tmp_path: Path) -> No
     async with app.run_test(size=(120, 30)) as pilot:
         await until(pilot, lambda: "LOST" in screen_text(app))
         assert "RUNNING" not in screen_text(app)
+
+
+def keys_of(app: RunApp) -> str:
+    return screen_text(app).rstrip().splitlines()[-1]
+
+
+async def test_a_runner_that_dies_while_it_is_watched_is_lost_at_once(tmp_path: Path) -> None:
+    with ExitStack() as alive:
+        home, run, _ = alive.enter_context(live_run(tmp_path))
+        app = app_on_run(home, run)
+        async with app.run_test(size=(140, 30)) as pilot:
+            await until(pilot, lambda: "RUNNING" in screen_text(app))
+            alive.close()
+            await until(pilot, lambda: "LOST" in screen_text(app) and "LIVE" not in screen_text(app))
+            await until(pilot, lambda: "r resume" in keys_of(app) and "k kill" in keys_of(app))
+            assert "p pause" not in keys_of(app)
+
+
+async def test_keys_are_shown_where_they_make_sense(tmp_path: Path) -> None:
+    with live_run(tmp_path) as (home, run, log):
+        app = app_on_run(home, run)
+        async with app.run_test(size=(160, 30)) as pilot:
+            await until(pilot, lambda: "p pause" in keys_of(app))
+            assert "x interrupt" not in keys_of(app)
+            assert "r resume" not in keys_of(app)
+            log.append(ev.ToolCalled(call_id="c", tool="bash", summary="make all"), step=1)
+            await until(pilot, lambda: "x interrupt" in keys_of(app))
+            log.append(ev.RunPaused(strength="now", by="lea"))
+            await until(pilot, lambda: "r resume" in keys_of(app))
+            assert "pause" not in keys_of(app)
+            assert "freeze" not in keys_of(app)
+            log.append(ev.RunResumed(by="lea"))
+            await until(pilot, lambda: "p pause" in keys_of(app) and "r resume" not in keys_of(app))
+            log.append(ev.RunEnded(outcome="submitted"))
+            await until(pilot, lambda: "k kill" not in keys_of(app))
+
+
+async def test_an_answer_is_said_while_an_older_moment_is_looked_at(tmp_path: Path) -> None:
+    with live_run(tmp_path) as (home, run, log):
+        for step in (1, 2, 3):
+            log.append(ev.StepStarted(), step=step)
+        app = app_on_run(home, run)
+        async with app.run_test(size=(140, 30)) as pilot:
+            await pilot.press("left", "left", "P")
+            await until(pilot, lambda: "has not read it yet" in screen_text(app))
+            log.append(ev.RequestReceived(request_id=1, verb="pause", who="lea"))
+            log.append(ev.RunPaused(strength="now", by="lea", request_id=1))
+            log.append(ev.RequestAnswered(request_id=1, detail="frozen"))
+            await until(pilot, lambda: "pause: frozen" in screen_text(app))
+            assert "has not read it yet" not in screen_text(app)
+            assert "replay" in screen_text(app)
+
+
+async def test_requests_reach_the_inbox_in_the_order_of_their_keys(tmp_path: Path) -> None:
+    with live_run(tmp_path) as (home, run, _):
+        app = app_on_run(home, run)
+        async with app.run_test(size=(140, 30)) as pilot:
+            await pilot.press(*"PrPrPrPr")
+            await until(pilot, lambda: len(posted(run)) == 8)
+            assert [type(each.request) for each in posted(run)] == [Pause, Resume] * 4
 
 
 async def test_reading_above_is_not_disturbed_by_what_comes(tmp_path: Path) -> None:

@@ -47,10 +47,10 @@ def test_no_key_of_the_machine_gets_through(tmp_path: Path) -> None:
         "HTTPS_PROXY": "http://user:pass@proxy",
         "PYTHONPATH": "/mine",
     }
-    given = local_environment(plan_for(tmp_path), "/work", machine)
+    given = local_environment(plan_for(tmp_path), "/home/agent/workspace", machine)
     assert not {"OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY", "PYTHONPATH"} & set(given)
     assert given["PATH"].endswith(":/usr/bin")
-    assert (given["HOME"], given["SEED"], given["TERM"]) == ("/work", "7", "dumb")
+    assert (given["HOME"], given["SEED"], given["TERM"]) == ("/home/agent/workspace", "7", "dumb")
 
 
 def test_container_keeps_the_path_of_its_image(tmp_path: Path) -> None:

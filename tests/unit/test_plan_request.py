@@ -66,6 +66,9 @@ def test_a_missing_key_is_told_before_a_run_is_made(home: Home) -> None:
 def test_a_server_of_ones_own_needs_no_key(home: Home) -> None:
     assert missing_key("openai:smol", "http://127.0.0.1:1/v1", {}) == ""
     assert missing_key("openai:smol", "", {}) == "OPENAI_API_KEY"
+    assert missing_key("anthropic:smol", "http://127.0.0.1:1/v1", {}) == ""
+    assert missing_key("anthropic:claude", "", {"ANTHROPIC_AUTH_TOKEN": "t"}) == ""
+    assert missing_key("anthropic:claude", "", {}) == "ANTHROPIC_API_KEY"
     url = "http://127.0.0.1:1/v1"
     assert plan_request(home, TASK, model="openai:smol", base_url=url, sandbox="local", environment={}).base_url == url
 

@@ -14,7 +14,7 @@ class ListedCockpit:
     """A cockpit whose model says what a list holds; remembers what the scaffold did."""
 
     def __init__(self, replies: list[Reply], conversation: list[Message] | None = None) -> None:
-        self.briefing = Briefing(task="t/one", prompt="the task", workdir="/work", network=False)
+        self.briefing = Briefing(task="t/one", prompt="the task", workdir="/home/agent/workspace", network=False)
         self.tools: Sequence[ToolSpec] = [tool.spec for tool in TOOLS.values()]
         self.conversation = conversation or []
         self.status = "step 5"
@@ -105,5 +105,5 @@ async def test_system_prompt_names_every_tool_and_the_place() -> None:
     await React().run(cockpit)
     prompt = cockpit.conversation[0].text
     assert all(f"`{name}`" in prompt for name in TOOLS)
-    assert "/work" in prompt
+    assert "/home/agent/workspace" in prompt
     assert "no network" in prompt

@@ -48,10 +48,10 @@ def test_summary_of_a_call_survives_any_arguments(name: str) -> None:
 
 
 async def test_command_tells_how_it_ended_below_its_output() -> None:
-    bench = Bench(result=CommandResult(exit_code=3, duration_s=1.25, left_alive=2, workdir="/work/sub"))
+    bench = Bench(result=CommandResult(exit_code=3, duration_s=1.25, left_alive=2, workdir="/home/agent/workspace/sub"))
     result = await _use(bench, "bash", command="x")
     assert result.observation == (
-        "out\n[exit code 3, 1.2 s; 2 of its processes still run in the background; now in /work/sub]"
+        "out\n[exit code 3, 1.2 s; 2 of its processes still run in the background; now in /home/agent/workspace/sub]"
     )
     assert result.failed
     assert bench.commands == [("x", 600.0)]
@@ -77,7 +77,7 @@ async def test_python_runs_from_a_file_of_its_own_with_the_folder_importable() -
     bench = Bench()
     await _use(bench, "python", code="import strategy\nprint('\ud800')")
     (file,) = bench.sandbox.held
-    assert file.startswith("/work/.mlrb/python-")
+    assert file.startswith("/home/agent/workspace/.mlrb/python-")
     assert bench.commands[0][0].endswith(f"python -u {file}")
     assert "PYTHONPATH" in bench.commands[0][0]
 
@@ -144,7 +144,7 @@ async def test_notes_are_kept_in_the_record_and_in_a_file() -> None:
     await _use(bench, "scratchpad", note="first")
     await _use(bench, "scratchpad", note=" second ")
     assert bench.notes == ["first", "second"]
-    assert bench.sandbox.held["/work/scratchpad.md"] == b"- first\n- second\n"
+    assert bench.sandbox.held["/home/agent/workspace/scratchpad.md"] == b"- first\n- second\n"
     assert (await _use(bench, "scratchpad", note="  ")).failed
 
 

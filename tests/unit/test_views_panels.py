@@ -224,3 +224,12 @@ def test_what_a_kill_could_not_prove_stays_as_a_leftover() -> None:
 
 def test_run_that_nobody_kills_has_no_checklist() -> None:
     assert " kill " not in text(panels.boxes(whole(baby_lm.events()), 46, 60))
+
+
+def test_in_one_line_too_a_score_that_is_none_is_not_called_invalid() -> None:
+    untouched = Score(metric="m", split="test", untouched=True, error="the artefact is the starter")
+    ended = RunSummary(state="ended", outcome="submitted", final_score=untouched, host=Host(cpu_percent=3.0))
+    said = text([panels.strip(shown(ended), 200)])
+    assert said == "test untouched starter"
+    invalid = RunSummary(state="running", last_score=Score(metric="m", split="dev", value=0.5), host=Host())
+    assert text([panels.strip(shown(invalid), 200)]).startswith("dev 0.5 invalid")

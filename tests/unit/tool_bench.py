@@ -6,7 +6,7 @@ from pathlib import Path
 from agent.record.values import Host, Proof, Score
 from agent.sandbox.base import CommandResult, OnOutput, StartedSandbox
 
-WORKDIR = "/work"
+WORKDIR = "/home/agent/workspace"
 
 
 class FilesInMemory:
