@@ -199,13 +199,21 @@ def _add_record(commands: "_Commands") -> None:
 
 
 def _add_house(commands: "_Commands") -> None:
+    reap = _command(commands, "reap", "what runs left behind without a runner; alone, only lists it", "reap:reap")
+    act = reap.add_mutually_exclusive_group()
+    act.add_argument("--remove", action="store_true", help="take it down, with proof; a lost run ends")
+    act.add_argument("--adopt", action="store_true", help="give lost runs a new runner")
+    reap.add_argument("--yes", action="store_true", help="do not ask first")
+    reap.add_argument("--all", action="store_true", help="containers of other homes and of unknown ones too")
     image = _command(commands, "image", "the sandbox image", "house:image", json=False)
     actions = image.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=_Parser)
     build = _command(actions, "build", "build the image of the docker sandbox", "house:build_image", json=False)
     build.add_argument("--base", default="", metavar="IMAGE", help="what to build on: a CUDA or a plain Debian image")
     build.add_argument("--tag", default="", help="the image's name")
     build.add_argument("--profile", choices=("base", "eval"), default="eval", help="the Python packages in it")
-    _command(commands, "config", "the settings, and what they may be", "house:config")
+    config = _command(commands, "config", "the settings, and what they may be", "house:config")
+    config.add_argument("what", nargs="?", choices=("notify",), help="only whom runs tell what")
+    config.add_argument("--test", action="store_true", help="send a notification to each service, now")
 
 
 if __name__ == "__main__":

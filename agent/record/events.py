@@ -130,6 +130,15 @@ class SandboxStopped(Body, frozen=True, kw_only=True, tag="sandbox_stopped"):
     proofs: tuple[Proof, ...]
 
 
+class ProofFound(Body, frozen=True, kw_only=True, tag="proof_found"):
+    """One line of a kill's checklist, as it becomes true; a later one on the same thing takes its place."""
+
+    what: str
+    """`model calls`, `container`, `processes`, `gpu memory`."""
+    proven: bool
+    detail: str = ""
+
+
 # ── model ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -415,6 +424,7 @@ Known = (
     | SandboxStarted
     | SandboxLost
     | SandboxStopped
+    | ProofFound
     | ModelAsked
     | ModelStreamed
     | ModelAnswered

@@ -7,7 +7,7 @@ import msgspec
 from agent.record import events as ev
 from agent.record.clocks import clocks_at
 from agent.record.text import one_line
-from agent.record.values import Blob, Progress, RunSummary, Text, WantedApproval
+from agent.record.values import Blob, Progress, Proof, RunSummary, Text, WantedApproval
 
 LOSS_TAIL = 24
 MOST_DIVERGED = 16
@@ -50,13 +50,16 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             }  # fmt: skip
         case ev.RunStarted():
             started = summary.started_at if summary.started_at is not None else event.at
-            return {"state": "starting", "started_at": started} | _now("starting", event.at)
+            return {"state": "starting", "started_at": started, "proofs": ()} | _now("starting", event.at)
         case ev.SandboxStarted(sandbox=sandbox):
             return {"sandbox": sandbox}
         case ev.SandboxLost(reason=reason):
             return _now(f"sandbox lost: {one_line(reason, 60)}", event.at) | {"errors": summary.errors + 1}
         case ev.SandboxStopped(proofs=proofs):
             return {"leftovers": tuple(f"{p.what}: {p.detail}" for p in proofs if not p.proven)}
+        case ev.ProofFound(what=what, proven=proven, detail=detail):
+            others = tuple(proof for proof in summary.proofs if proof.what != what)
+            return {"proofs": (*others, Proof(what, proven, detail))} | _now("ending", event.at)
         case ev.StepStarted():
             return {"state": "running"} | _now("", event.at) if summary.state == "starting" else {}
         case ev.RunPaused(strength=strength, by=by, limit=limit):

@@ -254,5 +254,7 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     diverged: tuple[str, ...] = ()
     """Names whose last value was NaN or infinite."""
     checkpoints: int = 0
+    proofs: tuple[Proof, ...] = ()
+    """A kill's checklist, as far as it is filled in."""
     leftovers: tuple[str, ...] = ()
     """What a stop could not prove gone."""

@@ -5,14 +5,13 @@ import sys
 
 from agent.errors import RunError
 from agent.record.asked import queued_messages
-from agent.record.events import Graded, RequestAnswered
+from agent.record.events import Event, Graded, ProofFound, RequestAnswered
 from agent.record.home import Home, RunFolder
 from agent.record.inbox import (
     ChangeLimits,
     EditInjection,
     Inject,
     Interrupt,
-    Kill,
     Pause,
     Request,
     Resume,
@@ -111,8 +110,38 @@ def score(options: argparse.Namespace) -> int:
 
 
 def kill(options: argparse.Namespace) -> int:
-    """`mlrb kill RUN`."""
-    return ask_and_print(options, Kill(why=options.why))
+    """`mlrb kill RUN`: a runner that does not do it is ended; one that ended before is looked after."""
+    from mlrb_tui.control.killing import kill as kill_run
+
+    folder = Home.of_user().find(options.run)
+    if of_folder(folder).state == "ended" and not is_held(folder.lock):
+        return _killed_before(folder, options)
+    event = kill_run(folder, options.why, origin="cli", tell=lambda proof: None if options.json else _say_proof(proof))
+    if event is None:
+        return _killed_before(folder, options)
+    _print_answer(folder, "kill", event, options)
+    return 0
+
+
+def _killed_before(folder: RunFolder, options: argparse.Namespace) -> int:
+    """A kill of what has ended: looks that nothing is left, and is an error only where the run ended otherwise."""
+    from agent.runner.last_rites import end_run
+
+    left = end_run(folder)
+    said = f"left over: {'; '.join(left)}" if left else "nothing is left over"
+    summary = of_folder(folder)
+    if summary.outcome != "killed":
+        raise RunError(f"{folder.run} has ended: {words.state(summary)}; {said}", hint=f"mlrb show {folder.run}")
+    if options.json:
+        print_json({"run": folder.run, "outcome": "killed", "detail": said})
+    else:
+        print(f"{folder.run}  kill: it was killed before; {said}")
+    return 0
+
+
+def _say_proof(proof: ProofFound) -> None:
+    sign = "gone" if proof.proven else "still there"
+    say(f"  {proof.what:<12} {sign}{f': {proof.detail}' if proof.detail else ''}")
 
 
 def ask_and_print(options: argparse.Namespace, request: Request) -> int:
@@ -124,13 +153,15 @@ def ask_and_print(options: argparse.Namespace, request: Request) -> int:
         if isinstance(request, Inject):
             hint = f"mlrb inject {folder.run} lists what is queued, and changes it or takes it back"
         raise RunError(f"{verb_of(request)} is not answered yet; it stays in the inbox", hint=hint)
-    assert isinstance(event.body, RequestAnswered)
-    if options.json:
-        print(to_line(event))
-    else:
-        print(f"{folder.run}  {verb_of(request)}: {event.body.detail or 'done'}")
+    _print_answer(folder, verb_of(request), event, options)
+    if not options.json:
         _print_score(folder, request)
     return 0
+
+
+def _print_answer(folder: RunFolder, verb: str, event: Event, options: argparse.Namespace) -> None:
+    assert isinstance(event.body, RequestAnswered)
+    print(to_line(event) if options.json else f"{folder.run}  {verb}: {event.body.detail or 'done'}")
 
 
 def _print_score(folder: RunFolder, request: Request) -> None:

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from agent.record.approve_rules import problem
 from agent.record.home import Home
 from agent.record.values import ApproveRules, OnLimit
+from agent.runner.notify_settings import NotifySettings
 from tasks.errors import UsageError
 
 
@@ -36,6 +37,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     glyphs: Annotated[
         Literal["unicode", "ascii"], Meta(description="ascii for terminals and fonts without symbols")
     ] = "unicode"
+    notify: Annotated[NotifySettings, Meta(description="whom to tell what, beyond this terminal")] = NotifySettings()
 
 
 def read_settings(home: Home) -> Settings:

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 
 from agent.record.home import Home, RunFolder
+from agent.record.text import printable
 from agent.record.values import RunSummary, WantedApproval
 from mlrb_tui.control.settings import Settings
 from mlrb_tui.screens.fleet_steering import Steering
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
     from agent.record.watch import RunsWatch
+    from mlrb_tui.control.lost_runs import LostRuns
 
 _LOOK_EVERY_S = 1.0
 # Behind another screen: a dialog's backdrop lets through what changes, and repaints itself for it.
@@ -84,13 +86,23 @@ class FleetScreen(Steering):
     @work(group="look")
     async def _keep_looking(self) -> None:
         """Look at all runs once a second, in a thread of its own; one look at a time."""
-        runs = await asyncio.to_thread(_watch, self.home)
+        runs, lost = await asyncio.to_thread(_watch, self.home, self.settings)
         try:
             while True:
-                self._take(await asyncio.to_thread(runs.look))
+                summaries, first = await asyncio.to_thread(runs.look), not self._looked
+                self._take(summaries)
+                if first:
+                    self._look_for_leftovers()
+                await asyncio.to_thread(lost.look, summaries)
                 await asyncio.sleep(_LOOK_EVERY_S if self.is_current else _LOOK_BEHIND_EVERY_S)
         finally:
             runs.close()
+
+    @work(group="leftovers")
+    async def _look_for_leftovers(self) -> None:
+        """Say once, at the start, what earlier runs left behind."""
+        if line := await asyncio.to_thread(_leftovers, self.home):
+            self.app.notify(printable(line), severity="warning", timeout=15, markup=False)
 
     # ── what is shown ────────────────────────────────────────────────────────────────────────────────────
 
@@ -260,7 +272,15 @@ class FleetScreen(Steering):
         self.app.exit(0)
 
 
-def _watch(home: Home) -> "RunsWatch":
+def _watch(home: Home, settings: Settings) -> "tuple[RunsWatch, LostRuns]":
     from agent.record.watch import RunsWatch
+    from mlrb_tui.control.lost_runs import LostRuns
 
-    return RunsWatch(home)
+    return RunsWatch(home), LostRuns(home, settings)
+
+
+def _leftovers(home: Home) -> str:
+    from agent.sandbox.leftovers import find
+    from mlrb_tui.control.reaping import told
+
+    return told(find(home))

@@ -159,7 +159,11 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
 
     def _shown(self) -> Shown:
         now = self.view.now(time.time(), live=self._live)
-        return Shown(summary=self.view.summary_at(now), readings=self.view.readings, now=now)
+        killing = any(asked.verb == "kill" for asked in self.view.transcript.open_requests)
+        return Shown(
+            summary=self.view.summary_at(now), readings=self.view.readings, now=now,
+            killing=killing and self.view.summary.state != "ended",
+        )  # fmt: skip
 
     def _paint_header(self, shown: Shown) -> int:
         text, until = self._said

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agent.record.text import one_line
 from agent.record.values import RunSummary, WantedApproval
-from mlrb_tui.views import words
+from mlrb_tui.views import checklist, words
 from mlrb_tui.views.blocks import Asked
 from mlrb_tui.views.questions import answer_keys
 from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, row, width_of
@@ -125,7 +125,7 @@ def _why(asked: Asked, summary: RunSummary, now: float) -> str:
                 "message delivered, no answer yet" if asked.delivered else "message queued: goes with the next request"
             )
         case "kill":
-            return "killing: waits for proof that all is gone"
+            return checklist.in_one_line(summary)
         case "approve":
             return "answered: the runner has read it"
         case "score":

@@ -18,7 +18,7 @@ QUIET = (
     "heartbeat", "step_started", "model_asked", "model_streamed", "tool_output", "tool_finished", "gpu_sampled",
     "host_sampled", "progress_seen", "request_delivered", "request_answered", "request_refused",
     "request_edited", "request_withdrawn", "approval_given",
-    "grading_started", "grading_progressed", "checkpoint_seen",
+    "grading_started", "grading_progressed", "checkpoint_seen", "proof_found",
 )  # fmt: skip
 """The kinds that begin none: they add to one, or belong to a panel."""
 
