@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.sandbox.containers import labels
 from evaluation.errors import GraderFailed
 from evaluation.in_process import offline_environment
 from evaluation.job import PACKAGES, SOURCES, Found, Job, OnProgress, Results
@@ -85,7 +84,7 @@ def _settings(job: Job, folder: Path) -> dict[str, Any]:
         "working_dir": "/tmp",
         "user": "0:0",
         "environment": offline_environment() | {"PYTHONPATH": _CODE, "HOME": "/tmp"},
-        "labels": labels(job.run, ROLE, job.home),
+        "labels": {"mlrb.run": job.run, "mlrb.role": ROLE},
         "network_mode": "none",
         "cap_drop": ["ALL"],
         "cap_add": ["SETUID", "SETGID", "KILL"],

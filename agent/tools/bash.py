@@ -31,6 +31,4 @@ TOOL = Tool(
     ),
     summarize=lambda arguments: str(arguments.get("command", "")),
     run=_run,
-    asks=True,
-    editable="command",
 )

@@ -77,6 +77,4 @@ TOOL = Tool(
     ),
     summarize=lambda arguments: str(arguments.get("path", "")),
     run=_run,
-    asks=True,
-    editable="new",
 )

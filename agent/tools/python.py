@@ -40,6 +40,4 @@ TOOL = Tool(
     ),
     summarize=lambda arguments: str(arguments.get("code", "")),
     run=_run,
-    asks=True,
-    editable="code",
 )

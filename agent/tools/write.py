@@ -33,6 +33,4 @@ TOOL = Tool(
     ),
     summarize=lambda arguments: str(arguments.get("path", "")),
     run=_run,
-    asks=True,
-    editable="content",
 )

@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.ui.fleet_pilot import COLOURS, at_cursor, opened, shown, until
 from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.screen import Screen
@@ -16,7 +17,6 @@ from mlrb_tui.screens.help import HelpScreen
 from mlrb_tui.themes import DARK, LIGHT, starting_theme
 from mlrb_tui.widgets.run_table import RunTable
 from tests.ui.fleet_homes import believable, home_of
-from tests.ui.fleet_pilot import COLOURS, at_cursor, opened, shown, until
 
 
 @pytest.fixture
