@@ -33,7 +33,7 @@ demo: $(VENV)/base
 	@$(BIN)/mlrb run mlgym/battle_of_sexes --model scripted --sandbox local --pace 4 --watch
 
 test: $(VENV)/full
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS) $(TESTS)
 
 check: $(VENV)/full
 	@$(BIN)/ruff format --check .
