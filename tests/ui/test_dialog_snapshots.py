@@ -40,6 +40,7 @@ def after(*keys: str, seen: str) -> Act:
             field.cursor_blink = False  # type: ignore[attr-defined]
         await pilot.press(*keys[1:])
         await until(pilot, lambda: seen in shown(pilot), seen)
+        await pilot.wait_for_scheduled_animations()
 
     return act
 
