@@ -2,12 +2,11 @@
 
 import argparse
 
-from tasks.catalogue import all_tasks, load
-from tasks.catalogue import check as problems
-
 from agent.record.values import Limits
 from mlrb_tui.commands.output import print_json, print_pairs, print_table
 from mlrb_tui.views import words
+from tasks.catalogue import all_tasks, load
+from tasks.catalogue import check as problems
 from tasks.errors import TaskInvalid
 from tasks.spec import ScaleSpec, Task
 

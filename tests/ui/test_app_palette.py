@@ -4,7 +4,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.ui.fleet_pilot import COLOURS, at_cursor, opened, shown, until
 from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.screen import Screen
@@ -17,6 +16,7 @@ from mlrb_tui.screens.help import HelpScreen
 from mlrb_tui.themes import DARK, LIGHT, starting_theme
 from mlrb_tui.widgets.run_table import RunTable
 from tests.ui.fleet_homes import believable, home_of
+from tests.ui.fleet_pilot import COLOURS, at_cursor, opened, shown, until
 
 
 @pytest.fixture
