@@ -15,7 +15,8 @@ CONTEXT_TOKENS = 8192
 LONGEST_REPLY_TOKENS = 96
 """A model of this size talks until it is stopped."""
 
-# The model's own template knows no tools, and the server then refuses requests that have some.
+# The model's own template knows no tools, and the server then refuses requests that have some. They come first: what
+# two runs begin with in common the server reads only once.
 TEMPLATE = """\
 {%- if messages[0].role == "system" %}
 {%- set opening = messages[0].content %}
@@ -24,16 +25,16 @@ TEMPLATE = """\
 {%- set opening = "You are a helpful AI assistant." %}
 {%- set rest = messages %}
 {%- endif %}
-{{- "<|im_start|>system\\n" + opening }}
+{{- "<|im_start|>system\\n" }}
 {%- if tools %}
-{{- "\\n\\nTools, one JSON object each:\\n<tools>" }}
+{{- "Tools, one JSON object each:\\n<tools>" }}
 {%- for tool in tools %}
 {{- "\\n" + (tool | tojson) }}
 {%- endfor %}
 {{- "\\n</tools>\\n\\nTo use one, say its name and arguments as JSON inside tags:\\n<tool_call>\\n" }}
-{{- '{"name": NAME, "arguments": {...}}' + "\\n</tool_call>" }}
+{{- '{"name": NAME, "arguments": {...}}' + "\\n</tool_call>\\n\\n" }}
 {%- endif %}
-{{- "<|im_end|>\\n" }}
+{{- opening + "<|im_end|>\\n" }}
 {%- for message in rest %}
 {%- if message.role == "tool" %}
 {{- "<|im_start|>user\\n<tool_response>\\n" + message.content + "\\n</tool_response><|im_end|>\\n" }}

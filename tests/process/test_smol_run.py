@@ -16,6 +16,7 @@ from agent.runner.conversation import conversation
 from agent.sandbox.choose import kind_without_wish
 from tests.process import smol_server as smol
 from tests.process.model_servers import smol_server
+from tests.process.runner_runs import TASK, probe_tasks
 
 pytestmark = [
     pytest.mark.slow,
@@ -23,7 +24,7 @@ pytestmark = [
 ]
 
 MLRB = str(Path(sys.executable).with_name("mlrb"))
-STEPS = 6
+STEPS = 3
 
 
 @pytest.fixture(scope="module")
@@ -33,27 +34,27 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("provider", "sandbox", "limit"),
+    ("provider", "sandbox", "task", "limit"),
     [
-        ("openai", "local", f"steps={STEPS}"),
+        ("openai", "local", "mlgym/prisoners_dilemma", f"steps={STEPS}"),
         # The Anthropic protocol asks for thousands of tokens, and this model never stops by itself.
-        ("anthropic", "local", "time=60s"),
-        pytest.param("openai", "docker", "steps=2", marks=pytest.mark.docker),
+        ("anthropic", "local", TASK, "time=20s"),
+        pytest.param("openai", "docker", TASK, "steps=2", marks=pytest.mark.docker),
     ],
 )
 def test_real_models_run_ends_by_a_limit_with_its_transcript_whole(
-    provider: str, sandbox: str, limit: str, server: str, tmp_path: Path
+    provider: str, sandbox: str, task: str, limit: str, server: str, tmp_path: Path
 ) -> None:
     if sandbox == "docker" and kind_without_wish("")[0] != "docker":
         pytest.skip("no docker daemon with our image")
     home = Home(tmp_path / "home").ensure()
     ran = subprocess.run(
         [
-            *(MLRB, "run", "mlgym/prisoners_dilemma", "--model", f"{provider}:smol", "--base-url", f"{server}/v1"),
-            *("--sandbox", sandbox, "--limit", limit, "--wait", "--json"),
+            *(MLRB, "run", task, "--model", f"{provider}:smol", "--base-url", f"{server}/v1"),
+            *("--sandbox", sandbox, "--limit", "time=30m", "--limit", limit, "--wait", "--json"),
         ],
-        env={**os.environ, "MLRB_HOME": str(home.path)}, capture_output=True, text=True, check=False,
-        stdin=subprocess.DEVNULL,
+        env={**os.environ, "MLRB_HOME": str(home.path), "MLRB_TASKS": str(probe_tasks(tmp_path))},
+        capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert ran.stdout, ran.stderr
     found = json.loads(ran.stdout)
