@@ -1,5 +1,7 @@
 """Kill a run and wait for the proof, whatever its runner does."""
 
+import contextlib
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -15,6 +17,8 @@ from mlrb_tui.control.launch import last_words, start_aftermath
 
 PATIENCE_S = 300.0
 """More than a runner's and its aftermath's own patience together."""
+_CLOSING_S = 10.0
+_PARTING_S = 1.0
 _POLL_S = 0.05
 
 
@@ -35,6 +39,7 @@ def kill(folder: RunFolder, why: str, *, origin: str, tell: Callable[[ev.ProofFo
             if isinstance(event.body, ev.ProofFound):
                 tell(event.body)
             elif isinstance(event.body, ev.RequestAnswered) and event.body.request_id == request_id:
+                _let_close(folder, aftermath)
                 return event
         if over:
             if of_folder(folder).state == "ended" and not is_held(folder.lock):
@@ -44,6 +49,16 @@ def kill(folder: RunFolder, why: str, *, origin: str, tell: Callable[[ev.ProofFo
     raise RunError(
         f"the kill of {folder.run} is not done after {PATIENCE_S:.0f} s", hint="mlrb reap shows what is left"
     )
+
+
+def _let_close(folder: RunFolder, aftermath: "subprocess.Popen[bytes]") -> None:
+    """The answer is there; wait a moment for the log's last word, and until nobody holds the run any more."""
+    deadline = time.monotonic() + _CLOSING_S
+    while is_held(folder.lock) and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+    # It may stay longer, for a container that comes late; nobody waits for that.
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        aftermath.wait(_PARTING_S)
 
 
 def _since(folder: RunFolder, seq: int) -> Iterator[ev.Event]:
