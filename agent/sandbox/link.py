@@ -150,11 +150,15 @@ class Link:
         """Send a request; returns its number. Raises `Cut`."""
         self._next += 1
         number = self._next
-        if self._stream is None:
+        stream = self._stream
+        if stream is None:
             raise Cut
         try:
-            await self._stream.write(request_line({**request, "id": number}))
+            await stream.write(request_line({**request, "id": number}))
         except OSError as error:
+            # The reader may not have noticed: who asks again at once over the same stream would never let it.
+            if self._stream is stream:
+                self._drop()
             raise Cut from error
         return number
 

@@ -57,4 +57,8 @@ def open_file(path: Path) -> Recording:
     temporary = tempfile.TemporaryDirectory(prefix="mlrb-replay-")
     copy = Path(temporary.name) / "events.db"
     write_events(copy, read_jsonl(path))
-    return Recording(reader=EventReader(copy), name=path.stem, _temporary=temporary)
+    reader = EventReader(copy)
+    if not reader.last_seq():
+        reader.close()
+        raise RecordError(f"{path} holds no events", hint="mlrb events RUN writes a log that can be replayed")
+    return Recording(reader=reader, name=path.stem, _temporary=temporary)

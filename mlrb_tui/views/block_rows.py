@@ -9,7 +9,7 @@ from mlrb_tui.views import words
 from mlrb_tui.views.blocks import AnyBlock, Asked, Called, Message, Notice, Reply, Scored
 from mlrb_tui.views.charts import bar
 from mlrb_tui.views.edits import changed_lines
-from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, padded, row, width_of, wrapped
+from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, head, padded, row, width_of, wrapped
 from mlrb_tui.views.scores import score_spans
 
 LIVE_LINES = 10
@@ -59,7 +59,7 @@ def _step(step: int) -> Span:
 
 
 def _label_width(options: Options) -> int:
-    return 10 if options.width >= 60 else 3
+    return 10 if options.width >= 48 else 3
 
 
 def _labelled(step: int, label: str, tone: str, lines: list[str], options: Options, said: str = "") -> list[Row]:
@@ -67,7 +67,8 @@ def _labelled(step: int, label: str, tone: str, lines: list[str], options: Optio
     width = _label_width(options)
     gap = " " * (4 + width)
     first, *rest = lines or [""]
-    begin = row(_step(step), Span(padded(label, width - 1) + " ", tone), Span(first, said))
+    # Cut, without a sign of it: of two columns, an ellipsis would leave one letter.
+    begin = row(_step(step), Span(padded(head(label, width - 1), width), tone), Span(first, said))
     return [begin, *(row(gap, Span(line, said)) for line in rest)]
 
 

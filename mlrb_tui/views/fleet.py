@@ -224,7 +224,8 @@ def _noticed(row: FleetRow) -> str:
     if summary.leftovers:
         return "left over: " + one_line("; ".join(summary.leftovers))
     score = summary.final_score or summary.last_score
-    said = f", score {words.score(score)}" if score and score.value is not None else ", nothing to score"
+    said = f", score {words.score(score)} {score.scale}" if score and score.value is not None else ", nothing to score"
+    said = ", untouched starter" if score and score.untouched else said
     detail = f": {one_line(summary.outcome_detail)}" if summary.outcome_detail and row.mood != "done" else said
     return words.state(summary) + detail
 

@@ -269,7 +269,8 @@ def score_rows(score: Score, summary: RunSummary, width: int) -> list[Row]:
     final = "final · " if score == summary.final_score else ""
     baseline = f"baseline {figure(score.baseline)}" if score.baseline is not None else ""
     better = "lower is better" if score.direction == "minimize" else ""
-    where = f"{final}{'held-out test' if score.split == 'test' else 'dev split'} · {score.scale}"
+    # The scale first: what is cut for want of room must never be that.
+    where = f"{score.scale} · {final}{'held-out' if score.split == 'test' else 'dev split'}"
     rows = [first, apart(row(Span(where, "dim")), row(Span(baseline, "dim")), width)]
     faults = [f"{violation.rule}: {violation.evidence}" for violation in score.violations]
     faults += [score.error] if score.error else []
@@ -322,7 +323,7 @@ def _strip_parts(shown: Shown) -> list[Row]:
     ) and summary.state != "ended":
         parts.append(row(Span(time_left, "strong"), Span(" left", "dim")))
     if (score := summary.final_score or summary.last_score) is not None:
-        parts.append(row(Span(f"{score.split} ", "dim"), *_score_in_short(score)))
+        parts.append(row(Span(f"{score.scale} {score.split} ", "dim"), *_score_in_short(score)))
     if readings.loss.last is not None or "loss" in readings.diverged:
         picture = Span(spark(readings.loss.values, 10), "spark")
         parts.append(row(Span("loss ", "dim"), _last_loss(readings), " ", picture))

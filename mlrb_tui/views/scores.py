@@ -29,6 +29,6 @@ def score_spans(score: Score) -> Row:
     error = f" ±{score.standard_error:.2g}" if score.standard_error is not None else ""
     baseline = f"  baseline {figure(score.baseline)}" if score.baseline is not None else ""
     return row(
-        Span(f"{score.split} {one_line(score.metric, 24)} "), value, Span(error + baseline, "dim"), "  ",
+        Span(f"{score.scale} {score.split} {one_line(score.metric, 24)} "), value, Span(error + baseline, "dim"), "  ",
         verdict(score),
     )  # fmt: skip

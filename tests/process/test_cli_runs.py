@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,13 +25,37 @@ SLEEPY = [
 ]
 
 
+@contextlib.contextmanager
+def home_below(folder: Path) -> Iterator[Home]:
+    home = Home(folder / "a home").ensure()
+    yield home
+    for run in home.folders():
+        if is_held(run.lock):
+            mlrb(home, "kill", run.run)
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
-    home = Home(tmp_path / "a home").ensure()
-    yield home
-    for folder in home.folders():
-        if is_held(folder.lock):
-            mlrb(home, "kill", folder.run)
+    with home_below(tmp_path) as home:
+        yield home
+
+
+@dataclass(frozen=True)
+class Waited:
+    """A run that was launched with `--wait --json`, and what that printed."""
+
+    home: Home
+    exit_code: int
+    printed: str
+    said: str
+
+
+@pytest.fixture(scope="module")
+def waited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Waited]:
+    with home_below(tmp_path_factory.mktemp("waited")) as home:
+        command = ("run", "mlgym/battle_of_sexes", "--model", f"scripted:{QUICK}", "--sandbox", "local")
+        ran = mlrb(home, *command, "--wait", "--json")
+        yield Waited(home, ran.returncode, ran.stdout, ran.stderr)
 
 
 def mlrb(home: Home, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -61,12 +86,9 @@ def sleepy(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_a_run_waited_for_prints_what_a_script_needs(home: Home) -> None:
-    ran = mlrb(
-        home, "run", "mlgym/battle_of_sexes", "--model", f"scripted:{QUICK}", "--sandbox", "local", "--wait", "--json"
-    )
-    assert ran.returncode == 0, ran.stderr
-    found = json.loads(ran.stdout)
+def test_a_run_waited_for_prints_what_a_script_needs(waited: Waited) -> None:
+    assert waited.exit_code == 0, waited.said
+    found = json.loads(waited.printed)
     assert found["outcome"] == "submitted"
     assert found["scale"] == "smoke"
     score = found["score"]
@@ -77,12 +99,9 @@ def test_a_run_waited_for_prints_what_a_script_needs(home: Home) -> None:
     assert found["usage"]["steps"] == 3
 
 
-def test_what_was_submitted_is_graded_again_to_the_same_score(home: Home) -> None:
-    ran = mlrb(
-        home, "run", "mlgym/battle_of_sexes", "--model", f"scripted:{QUICK}", "--sandbox", "local", "--wait", "--json"
-    )
-    first = json.loads(ran.stdout)
-    again = mlrb(home, "grade", first["run"], "--json")
+def test_what_was_submitted_is_graded_again_to_the_same_score(waited: Waited) -> None:
+    first = json.loads(waited.printed)
+    again = mlrb(waited.home, "grade", first["run"], "--json")
     assert again.returncode == 0, again.stderr
     score = json.loads(again.stdout)["score"]
     assert score["value"] == pytest.approx(first["score"]["value"])

@@ -11,16 +11,11 @@ from agent.record.values import Limits
 from tests.process.model_servers import BUSY_ONCE, RETRY_AFTER_S, Rule, fakellm_server
 from tests.process.runner_runs import Runs
 
-STRATEGY = """\
-def row_strategy(history):
-    return 0
-"""
-
 RULES: list[Rule] = [
     {
         "name": "hand in",
-        "when": {"tool_result_contains": "mean payoff per round"},
-        "respond": {"tool_calls": [{"name": "submit", "arguments": {"summary": "always 0"}}]},
+        "when": {"tool_result_contains": "number 41"},
+        "respond": {"tool_calls": [{"name": "submit", "arguments": {"summary": "41"}}]},
     },
     {
         "name": "write and validate",
@@ -28,7 +23,7 @@ RULES: list[Rule] = [
         "respond": {
             "content": "Two calls in one reply.",
             "tool_calls": [
-                {"name": "write", "arguments": {"path": "strategy.py", "content": STRATEGY}},
+                {"name": "write", "arguments": {"path": "answer.txt", "content": "41"}},
                 {"name": "validate", "arguments": {}},
             ],
         },
@@ -38,7 +33,7 @@ RULES: list[Rule] = [
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home of its own."""
+    """A home with the probe task."""
     made = Runs.under(tmp_path)
     yield made
     made.close()
@@ -51,7 +46,6 @@ def test_run_that_is_refused_once_comes_to_a_valid_score(runs: Runs, tmp_path: P
             [],
             model=f"{provider}:{BUSY_ONCE}{provider}",
             base_url=f"{address}/v1",
-            task="mlgym/battle_of_sexes",
             limits=Limits(time_s=300.0, steps=10),
         )
         assert run.ended().outcome == "submitted"
@@ -64,6 +58,6 @@ def test_run_that_is_refused_once_comes_to_a_valid_score(runs: Runs, tmp_path: P
     assert not any(body.failed for body in run.bodies(ev.ToolFinished))
     final = run.bodies(ev.Graded)[-1]
     assert (final.purpose, final.score.valid, final.score.split) == ("final", True, "test")
-    assert final.score.value is not None
+    assert final.score.value == 41.0
     assert summary.usage.output_tokens > 0
     assert json.dumps(address) not in run.folder.runner_out.read_text()

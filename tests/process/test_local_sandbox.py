@@ -14,7 +14,7 @@ from agent.errors import SandboxLost, SandboxUnavailable
 from agent.sandbox.base import SandboxLimits, SandboxPlan
 from agent.sandbox.guest.processes import descendants, look, table
 from agent.sandbox.local import LocalSandbox
-from tests.process.sandbox_promises import Bench, SandboxPromises, make_plan, until
+from tests.process.sandbox_promises import Bench, SandboxPromises, make_plan, stands, until
 
 LIMITS = SandboxLimits(output_bytes=8 * 1024**2, copy_bytes=50 * 1024**2)
 
@@ -74,9 +74,7 @@ async def test_frozen_tree_stands_still_for_the_kernel(bench: Bench) -> None:
     await bench.sandbox.freeze()
     states = [look(pid) for pid in mine]
     assert [process.state for process in states if process is not None] == ["T"] * len(mine)
-    used = [process.cpu_s for process in states if process is not None]
-    await asyncio.sleep(1.0)
-    assert [process.cpu_s for pid in mine if (process := look(pid)) is not None] == used
+    await stands(lambda: [process.cpu_s for pid in mine if (process := look(pid)) is not None])
     await bench.sandbox.thaw()
     await bench.sandbox.interrupt()
     await started.task
@@ -127,28 +125,38 @@ from agent.sandbox.local import LocalSandbox
 
 async def main() -> None:
     plan = SandboxPlan(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    command, frozen = sys.argv[4], sys.argv[5] == "True"
     sandbox = LocalSandbox(plan)
     await sandbox.start()
-    await sandbox.execute(
-        "for i in $(seq 1 40); do echo line $i; sleep 0.05; done", command_id="long", timeout_s=60,
-        on_output=lambda data: print(len(data), flush=True),
+    speaks = asyncio.Event()
+    running = asyncio.create_task(
+        sandbox.execute(command, command_id="long", timeout_s=60, on_output=lambda _: speaks.set())
     )
+    await speaks.wait()
+    if frozen:
+        await sandbox.freeze()
+    print("so far", flush=True)
+    await running
 
 asyncio.run(main())
 """
 
 
-async def test_command_goes_on_when_its_runner_is_killed(tmp_path: Path) -> None:
-    plan = make_plan(tmp_path)
+async def _ran_by_a_runner_that_dies(plan: SandboxPlan, command: str, *, frozen: bool = False) -> None:
+    """A command that has begun, and whose runner was killed then."""
     runner = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", _RUNNER, plan.run, str(plan.workspace), str(plan.folder)),
+        *(sys.executable, "-c", _RUNNER, plan.run, str(plan.workspace), str(plan.folder), command, str(frozen)),
         stdout=subprocess.PIPE,
     )
     assert runner.stdout is not None
-    await runner.stdout.readline()
+    assert await runner.stdout.readline() == b"so far\n"
     runner.kill()
     await runner.wait()
 
+
+async def test_command_goes_on_when_its_runner_is_killed(tmp_path: Path) -> None:
+    plan = make_plan(tmp_path)
+    await _ran_by_a_runner_that_dies(plan, "for i in $(seq 1 40); do echo line $i; sleep 0.05; done")
     sandbox = LocalSandbox(plan)
     try:
         started = await sandbox.attach()
@@ -164,18 +172,19 @@ async def test_command_goes_on_when_its_runner_is_killed(tmp_path: Path) -> None
     assert all(proof.proven for proof in proofs)
 
 
-async def test_frozen_sandbox_of_a_dead_runner_can_be_taken_up(bench: Bench) -> None:
-    started = bench.begin("echo up; while [ ! -e go ]; do sleep 0.05; done; echo down")
-    await started.says("up")
-    await bench.sandbox.freeze()
-    again = LocalSandbox(bench.plan)
-    assert (await again.attach()).running == started.name
-    await again.write_file("go", b"")
-    output = bytearray()
-    await again.follow(command_id=started.name, offset=0, on_output=output.extend)
-    assert bytes(output) == b"up\ndown\n"
-    started.task.cancel()
-    await asyncio.wait([started.task])
+async def test_frozen_sandbox_of_a_dead_runner_can_be_taken_up(tmp_path: Path) -> None:
+    plan = make_plan(tmp_path)
+    command = "echo up; while [ ! -e go ]; do sleep 0.05; done; echo down"
+    await _ran_by_a_runner_that_dies(plan, command, frozen=True)
+    again = LocalSandbox(plan)
+    try:
+        assert (await again.attach()).running == "long"
+        await again.write_file("go", b"")
+        output = bytearray()
+        await again.follow(command_id="long", offset=0, on_output=output.extend)
+        assert bytes(output) == b"up\ndown\n"
+    finally:
+        await again.stop()
 
 
 async def test_nothing_of_the_sandbox_outlives_its_stop(bench: Bench) -> None:

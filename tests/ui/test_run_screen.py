@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.errors import RecordError
 from mlrb_tui.control.recording import open_file
 from mlrb_tui.screens.step_detail import StepDetail
 from mlrb_tui.widgets.pager import Pager
@@ -17,7 +18,7 @@ async def test_a_recorded_run_opens_at_its_end() -> None:
     async with app.run_test(size=(160, 48)) as pilot:
         await until(pilot, lambda: "SUBMITTED" in screen_text(app))
         said = screen_text(app)
-        for part in ("final score", "0.629", "held-out test", "2:07:38 end", "mlrb/baby_lm · full"):
+        for part in ("final score", "0.629", "full · final · held-out", "2:07:38 end", "mlrb/baby_lm · full"):
             assert part in said
 
 
@@ -194,3 +195,10 @@ async def test_a_terminal_with_ascii_only_gets_no_other_sign() -> None:
         await until(pilot, lambda: "SUBMITTED" in screen_text(app))
         body = "\n".join(screen_text(app).splitlines()[:-1])
         assert not {character for character in body if not character.isascii()}
+
+
+def test_a_file_without_events_is_an_error_not_a_run_that_waits(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    with pytest.raises(RecordError, match="holds no events"):
+        open_file(empty)

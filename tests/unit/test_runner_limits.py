@@ -71,16 +71,21 @@ async def test_end_cuts_work_short_and_scoring_only_on_a_kill() -> None:
     ending = Ending()
     reached: list[str] = []
 
-    async def work(name: str) -> None:
+    async def agent(name: str) -> None:
         reached.append(f"{name} began")
-        await asyncio.sleep(0)
         ending.limit_reached("time")
-        await asyncio.sleep(0.01)
-        reached.append(f"{name} done")
+        await asyncio.Event().wait()
 
-    await ending.phase(work("agent"))
-    await ending.phase(work("late"))
-    await ending.phase(work("scoring"), only_kill=True)
+    async def scoring() -> None:
+        reached.append("scoring began")
+        ending.limit_reached("time")
+        for _ in range(20):
+            await asyncio.sleep(0)
+        reached.append("scoring done")
+
+    await ending.phase(agent("agent"))
+    await ending.phase(agent("late"))
+    await ending.phase(scoring(), only_kill=True)
     assert reached == ["agent began", "scoring began", "scoring done"]
 
 

@@ -63,7 +63,9 @@ async def test_redraws_over_several_batches_keep_their_carriage_return(tmp_path:
     desk = Desk(tmp_path)
     stream = OutputStream(desk.journal, "c1")
     stream.feed(b"go\n")
-    await asyncio.sleep(0.01)
+    async with asyncio.timeout(20):
+        while "tool_output" not in desk.kinds():
+            await asyncio.sleep(0)
     stream.feed(b"\r 10%")
     stream.flush()
     stream.feed(b"\r 20%\r 30%")

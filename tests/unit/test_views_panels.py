@@ -13,7 +13,7 @@ from mlrb_tui.views.blocks import Asked, Place
 from mlrb_tui.views.marks import Marks
 from mlrb_tui.views.now import at_moment
 from mlrb_tui.views.panels import Shown
-from mlrb_tui.views.rows import Row, Span, width_of
+from mlrb_tui.views.rows import Row, Span, cut_row, width_of
 from mlrb_tui.views.series import Readings
 from mlrb_tui.views.timeline import Moment
 from tests.logs import baby_lm, hostile
@@ -62,7 +62,7 @@ def test_a_score_names_split_scale_and_what_speaks_against_it() -> None:
         violations=(Violation("opponent_changed", "strategy.py differs"),),
     )  # fmt: skip
     said = text(panels.boxes(shown(RunSummary(final_score=score)), 46, 60))
-    for part in ("held-out test", "smoke", "baseline 0.5", "invalid", "opponent_changed: strategy.py differs", "final"):
+    for part in ("held-out", "smoke", "baseline 0.5", "invalid", "opponent_changed: strategy.py differs", "final"):
         assert part in said
     assert "beats" not in said
 
@@ -230,6 +230,13 @@ def test_in_one_line_too_a_score_that_is_none_is_not_called_invalid() -> None:
     untouched = Score(metric="m", split="test", untouched=True, error="the artefact is the starter")
     ended = RunSummary(state="ended", outcome="submitted", final_score=untouched, host=Host(cpu_percent=3.0))
     said = text([panels.strip(shown(ended), 200)])
-    assert said == "test untouched starter"
+    assert said == "smoke test untouched starter"
     invalid = RunSummary(state="running", last_score=Score(metric="m", split="dev", value=0.5), host=Host())
-    assert text([panels.strip(shown(invalid), 200)]).startswith("dev 0.5 invalid")
+    assert text([panels.strip(shown(invalid), 200)]).startswith("smoke dev 0.5 invalid")
+
+
+@pytest.mark.parametrize("width", [30, 36, 60])
+def test_no_room_is_too_small_for_the_scale_of_a_score(width: int) -> None:
+    score = Score(metric="mean payoff per round", value=1.414, scale="smoke", baseline=1.023, valid=True)
+    rows = panels.score_rows(score, RunSummary(final_score=score), width)
+    assert "smoke" in "\n".join("".join(span.text for span in cut_row(line, width)) for line in rows)

@@ -173,3 +173,14 @@ def test_hostile_text_never_reaches_a_row_raw() -> None:
     forbidden = {*map(chr, range(32)), *map(chr, range(0x7F, 0xA0)), "\u202e", "\u2066", "\u200f", "\udc00", "\u2028"}
     assert not forbidden & set(shown)
     assert "[/bold]" in shown
+
+
+def test_beside_narrow_text_the_labels_are_told_apart() -> None:
+    told = fold(
+        ev.ModelAnswered(call_id="m", message_id="a", reasoning="because"),
+        ev.RequestReceived(request_id=1, verb="inject", text="try", who="root"),
+    )
+    reply, asked = told.blocks
+    assert text_of(reply, 57).startswith("  1 reasons   because")
+    assert text_of(reply, 30).startswith("  1 re because")
+    assert text_of(asked, 30).startswith("  1 ro try")
