@@ -53,7 +53,7 @@ def grade_run(
     where = isolation or ("docker" if request.sandbox.startswith("docker") else "local")
     home = Home(run.parent.parent)
     return grade(
-        _job(task, request.scale, request.seed, run, snapshot, split, home.data),
+        _job(task, request.scale, request.seed, run, snapshot, split, home),
         scale=request.scale,
         isolation=where,
         on_progress=on_progress,
@@ -84,9 +84,9 @@ def grade(job: Job, *, scale: Scale, isolation: Isolation, on_progress: OnProgre
     return _with(score, job.task, graders[isolation](job, on_progress))
 
 
-def _job(task: Task, scale: Scale, seed: int, run: Path, snapshot: int, split: Split, data: Path) -> Job:
+def _job(task: Task, scale: Scale, seed: int, run: Path, snapshot: int, split: Split, home: Home) -> Job:
     conditions = task.at(scale)
-    private = prepared(data, task.spec.name, scale, seed) / "private"
+    private = prepared(home.data, task.spec.name, scale, seed) / "private"
     if not (private / split).is_dir():
         raise GraderFailed(
             f"the private data of {task.spec.name} ({scale}, seed {seed}) is not there",
@@ -101,6 +101,7 @@ def _job(task: Task, scale: Scale, seed: int, run: Path, snapshot: int, split: S
         options=conditions.options,
         compute=conditions.compute,
         timeout_s=conditions.grading_timeout_s,
+        home=home.mark(),
     )
 
 

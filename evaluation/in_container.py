@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent.sandbox.containers import labels
 from evaluation.errors import GraderFailed
 from evaluation.in_process import offline_environment
 from evaluation.job import PACKAGES, SOURCES, Found, Job, OnProgress, Results
@@ -84,7 +85,7 @@ def _settings(job: Job, folder: Path) -> dict[str, Any]:
         "working_dir": "/tmp",
         "user": "0:0",
         "environment": offline_environment() | {"PYTHONPATH": _CODE, "HOME": "/tmp"},
-        "labels": {"mlrb.run": job.run, "mlrb.role": ROLE},
+        "labels": labels(job.run, ROLE, job.home),
         "network_mode": "none",
         "cap_drop": ["ALL"],
         "cap_add": ["SETUID", "SETGID", "KILL"],

@@ -71,6 +71,8 @@ class Job:
     options: dict[str, int | float | str | bool]
     compute: Compute
     timeout_s: float
+    home: str = ""
+    """The mark of the home that the run belongs to; a container is labelled with it."""
 
     def inside(self, submission: str, private: str, folder: str) -> str:
         """The job as the shut-in process reads it, with the paths that hold there."""

@@ -103,6 +103,8 @@ def _add_run(commands: "_Commands") -> None:
         metavar="NAME=AMOUNT",
         help="time=30m steps=50 cost=5 tokens=2M",
     )
+    run.add_argument("--on-limit", choices=("end", "pause"), help="what a limit that is reached does (default: end)")
+    run.add_argument("--approve", action="store_true", help="wait for a person before each call that changes something")
     run.add_argument(
         "--pace",
         type=float,
@@ -145,10 +147,35 @@ def _add_steering(commands: "_Commands") -> None:
     }
     for parser in made.values():
         parser.add_argument("run", metavar="RUN", help=_RUN)
-    made["inject"].add_argument("text", metavar="TEXT", help="the message; `-` reads it from stdin")
+    _add_inject(made["inject"])
+    _add_approve(commands)
     made["limits"].add_argument("limit", nargs="+", metavar="NAME=AMOUNT", help="time=+1h steps=50 cost=+5 tokens=none")
     for name in ("limits", "kill"):
         made[name].add_argument("--why", default="", help="a reason, for the record")
+
+
+def _add_inject(inject: argparse.ArgumentParser) -> None:
+    inject.add_argument(
+        "text", nargs="?", metavar="TEXT", help="the message; `-` reads it from stdin; without one: what is queued"
+    )
+    change = inject.add_mutually_exclusive_group()
+    change.add_argument("--withdraw", type=int, metavar="ID", help="take back a message that is still queued")
+    change.add_argument(
+        "--edit", nargs=2, metavar=("ID", "TEXT"), help="have a message that is still queued say something else"
+    )
+
+
+def _add_approve(commands: "_Commands") -> None:
+    about = "what waits for a person's word in a run, and the word"
+    approve = _command(commands, "approve", about, "approve:approve")
+    approve.add_argument("run", metavar="RUN", help=_RUN)
+    word = approve.add_mutually_exclusive_group()
+    word.add_argument("--accept", action="store_true", help="let the call run")
+    word.add_argument("--edit", metavar="TEXT", help="run TEXT instead; the agent is told; `-` reads it from stdin")
+    word.add_argument("--reject", metavar="REASON", help="don't let it run; the agent is told the reason")
+    word.add_argument("--always", action="store_true", help="let its class of calls through for the rest of the run")
+    word.add_argument("--mode", choices=("on", "off"), help="turn approve mode on or off")
+    approve.add_argument("--yes", action="store_true", help="with --always: don't ask whether that class is meant")
 
 
 def _add_tasks(commands: "_Commands") -> None:
@@ -172,13 +199,21 @@ def _add_record(commands: "_Commands") -> None:
 
 
 def _add_house(commands: "_Commands") -> None:
+    reap = _command(commands, "reap", "what runs left behind without a runner; alone, only lists it", "reap:reap")
+    act = reap.add_mutually_exclusive_group()
+    act.add_argument("--remove", action="store_true", help="take it down, with proof; a lost run ends")
+    act.add_argument("--adopt", action="store_true", help="give lost runs a new runner")
+    reap.add_argument("--yes", action="store_true", help="do not ask first")
+    reap.add_argument("--all", action="store_true", help="containers of other homes and of unknown ones too")
     image = _command(commands, "image", "the sandbox image", "house:image", json=False)
     actions = image.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=_Parser)
     build = _command(actions, "build", "build the image of the docker sandbox", "house:build_image", json=False)
     build.add_argument("--base", default="", metavar="IMAGE", help="what to build on: a CUDA or a plain Debian image")
     build.add_argument("--tag", default="", help="the image's name")
     build.add_argument("--profile", choices=("base", "eval"), default="eval", help="the Python packages in it")
-    _command(commands, "config", "the settings, and what they may be", "house:config")
+    config = _command(commands, "config", "the settings, and what they may be", "house:config")
+    config.add_argument("what", nargs="?", choices=("notify",), help="only whom runs tell what")
+    config.add_argument("--test", action="store_true", help="send a notification to each service, now")
 
 
 if __name__ == "__main__":

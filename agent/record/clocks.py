@@ -4,7 +4,7 @@ from typing import Literal
 
 from agent.record.values import RunSummary
 
-Clock = Literal["working_s", "waited_s", "paused_s"]
+Clock = Literal["working_s", "waited_s", "paused_s", "approval_s"]
 """The clocks of a summary; at most one runs at a time."""
 
 
@@ -14,6 +14,8 @@ def clock_of(summary: RunSummary) -> Clock | None:
         return "paused_s"
     if summary.state != "running":
         return None
+    if summary.approval is not None:
+        return "approval_s"
     return "waited_s" if summary.waiting else "working_s"
 
 

@@ -8,10 +8,12 @@ import msgspec
 from msgspec import Struct
 
 from agent.record.values import (
+    Decision,
     Gpu,
     Host,
     LimitKind,
     Limits,
+    OnLimit,
     Outcome,
     PauseStrength,
     Progress,
@@ -47,6 +49,7 @@ class RunCreated(Body, frozen=True, kw_only=True, tag="run_created"):
     who: str = ""
     version: str = ""
     approve: bool = False
+    on_limit: OnLimit = "end"
 
 
 class RunStarted(Body, frozen=True, kw_only=True, tag="run_started"):
@@ -70,6 +73,8 @@ class RunPaused(Body, frozen=True, kw_only=True, tag="run_paused"):
     by: str
     why: str = ""
     request_id: int | None = None
+    limit: LimitKind | None = None
+    """The limit that was reached, where that paused it."""
 
 
 class RunResumed(Body, frozen=True, kw_only=True, tag="run_resumed"):
@@ -123,6 +128,15 @@ class SandboxStopped(Body, frozen=True, kw_only=True, tag="sandbox_stopped"):
     """The sandbox was taken down; what could be proven of it."""
 
     proofs: tuple[Proof, ...]
+
+
+class ProofFound(Body, frozen=True, kw_only=True, tag="proof_found"):
+    """One line of a kill's checklist, as it becomes true; a later one on the same thing takes its place."""
+
+    what: str
+    """`model calls`, `container`, `processes`, `gpu memory`."""
+    proven: bool
+    detail: str = ""
 
 
 # ── model ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -220,6 +234,8 @@ class ToolFinished(Body, frozen=True, kw_only=True, tag="tool_finished"):
     observation: Text = ""
     timed_out: bool = False
     interrupted_by: str = ""
+    rejected_by: str = ""
+    """Who did not let it run, in approve mode."""
     output_bytes: int = 0
     output_lines: int = 0
 
@@ -294,6 +310,60 @@ class RequestRefused(Body, frozen=True, kw_only=True, tag="request_refused"):
     reason: str
 
 
+class RequestEdited(Body, frozen=True, kw_only=True, tag="request_edited"):
+    """A message that was still queued says something else now."""
+
+    request_id: int
+    text: str
+    by: str = ""
+
+
+class RequestWithdrawn(Body, frozen=True, kw_only=True, tag="request_withdrawn"):
+    """A message that was still queued was taken back; it never reaches the agent."""
+
+    request_id: int
+    by: str = ""
+
+
+class ApproveModeChanged(Body, frozen=True, kw_only=True, tag="approve_mode_changed"):
+    """From now on tool calls that change something wait for a person, or do so no longer."""
+
+    on: bool
+    by: str
+    request_id: int | None = None
+
+
+class ApprovalAsked(Body, frozen=True, kw_only=True, tag="approval_asked"):
+    """A tool call waits for a person; asked again, under the same id, by a runner that takes the run up."""
+
+    approval_id: str
+    call_id: str
+    tool: str
+    summary: Text = ""
+    """The call as one would type it."""
+    arguments: Text = "{}"
+    """The arguments as JSON."""
+    editable: str = ""
+    """The argument that an edit replaces; empty where there is none."""
+    rule: str = ""
+    """What `always` would let through; empty where there is no class that could safely be let through."""
+
+
+class ApprovalGiven(Body, frozen=True, kw_only=True, tag="approval_given"):
+    """A person's word on a tool call."""
+
+    approval_id: str
+    decision: Decision
+    by: str
+    reason: str = ""
+    """Why it was rejected, or why nobody had to say anything."""
+    edited: Text = ""
+    """What the person wrote in the place of the editable argument."""
+    rule: str = ""
+    """What is let through from now on, for the rest of the run."""
+    request_id: int | None = None
+
+
 # ── results ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -354,6 +424,7 @@ Known = (
     | SandboxStarted
     | SandboxLost
     | SandboxStopped
+    | ProofFound
     | ModelAsked
     | ModelStreamed
     | ModelAnswered
@@ -372,6 +443,11 @@ Known = (
     | RequestDelivered
     | RequestAnswered
     | RequestRefused
+    | RequestEdited
+    | RequestWithdrawn
+    | ApproveModeChanged
+    | ApprovalAsked
+    | ApprovalGiven
     | CheckpointSeen
     | GradingStarted
     | GradingProgressed

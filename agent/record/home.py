@@ -1,5 +1,6 @@
 """Where runs live: `$MLRB_HOME` and the layout of a run's folder."""
 
+import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -108,6 +109,25 @@ class Home:
     def settings(self) -> Path:
         """The user's settings."""
         return self.path / "config.toml"
+
+    def mark(self) -> str:
+        """What tells this home from every other one, wherever it is moved; made at the first need.
+
+        A path would not do: two machines that share a Docker daemon may both have it.
+        """
+        path = self.path / "home.id"
+        if not path.exists():
+            fresh = path.with_name(f".home.id-{os.urandom(4).hex()}")
+            try:
+                fresh.write_text(os.urandom(8).hex())
+                # Whoever comes first has it: the second finds a whole file there.
+                with contextlib.suppress(FileExistsError):
+                    os.link(fresh, path)
+            except OSError as error:
+                raise RecordError(f"cannot write to {self.path}: {error.strerror}") from error
+            finally:
+                fresh.unlink(missing_ok=True)
+        return path.read_text().strip()
 
     def new_run(self) -> RunFolder:
         """A fresh, empty run folder with an id that no other run has."""

@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -53,7 +54,48 @@ class Kill(Struct, frozen=True, kw_only=True, tag="kill", tag_field="verb"):
     why: str = ""
 
 
-Request = Pause | Resume | Inject | Interrupt | ChangeLimits | ScoreNow | Kill
+class EditInjection(Struct, frozen=True, kw_only=True, tag="edit_message", tag_field="verb"):
+    """Have a message that is still queued say something else."""
+
+    request_id: int
+    """The request that the message came with."""
+    text: str
+
+
+class WithdrawInjection(Struct, frozen=True, kw_only=True, tag="withdraw", tag_field="verb"):
+    """Take back a message that is still queued."""
+
+    request_id: int
+
+
+class ApproveMode(Struct, frozen=True, kw_only=True, tag="approve_mode", tag_field="verb"):
+    """Have tool calls that change something wait for a person, or no longer."""
+
+    on: bool
+
+
+class Approve(Struct, frozen=True, kw_only=True, tag="approve", tag_field="verb"):
+    """A person's word on the tool call that waits for one."""
+
+    approval_id: str
+    word: Literal["accept", "edit", "reject", "always"] = "accept"
+    text: str = ""
+    """With `edit` what runs instead, with `reject` the reason, with `always` the rule as it was shown."""
+
+
+Request = (
+    Pause
+    | Resume
+    | Inject
+    | Interrupt
+    | ChangeLimits
+    | ScoreNow
+    | Kill
+    | EditInjection
+    | WithdrawInjection
+    | ApproveMode
+    | Approve
+)
 
 
 class Posted(Struct, frozen=True, kw_only=True):
@@ -132,8 +174,8 @@ def user_name() -> str:
 
 def storable_request(request: Request) -> str:
     """The request as JSON text."""
-    if isinstance(request, Inject):
-        request = Inject(text=storable(request.text))
+    if isinstance(request, Inject | EditInjection | Approve):
+        request = msgspec.structs.replace(request, text=storable(request.text))
     return msgspec.json.encode(request).decode()
 
 

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.errors import RecordError
-from agent.record.values import Limits, Scale
+from agent.record.values import ApproveRules, Limits, OnLimit, Scale
 
 
 class RunRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -27,7 +27,12 @@ class RunRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     gpus: str = ""
     seed: int = 0
     limits: Limits = Limits()
+    on_limit: OnLimit = "end"
+    """Whether a limit that is reached ends the run or pauses it."""
     approve: bool = False
+    """Whether tool calls that change something wait for a person."""
+    approve_rules: ApproveRules = ApproveRules()
+    """What approve mode lets through, as the settings had it at the launch."""
     who: str = ""
     pace_s: float = 0.0
     """Seconds that the scripted model takes over a reply; lets a demonstration be watched."""

@@ -7,7 +7,7 @@ import msgspec
 from agent.record import events as ev
 from agent.record.clocks import clocks_at
 from agent.record.text import one_line
-from agent.record.values import Blob, Progress, RunSummary, Text
+from agent.record.values import Blob, Progress, Proof, RunSummary, Text, WantedApproval
 
 LOSS_TAIL = 24
 MOST_DIVERGED = 16
@@ -46,29 +46,39 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             return {
                 "run": body.run, "task": body.task, "scale": body.scale, "scaffold": body.scaffold,
                 "model": body.model, "sandbox": body.sandbox, "seed": body.seed, "who": body.who,
-                "limits": body.limits, "created_at": event.at, "state": "queued",
+                "limits": body.limits, "created_at": event.at, "state": "queued", "approve": body.approve,
             }  # fmt: skip
         case ev.RunStarted():
             started = summary.started_at if summary.started_at is not None else event.at
-            return {"state": "starting", "started_at": started} | _now("starting", event.at)
+            return {"state": "starting", "started_at": started, "proofs": ()} | _now("starting", event.at)
         case ev.SandboxStarted(sandbox=sandbox):
             return {"sandbox": sandbox}
         case ev.SandboxLost(reason=reason):
             return _now(f"sandbox lost: {one_line(reason, 60)}", event.at) | {"errors": summary.errors + 1}
         case ev.SandboxStopped(proofs=proofs):
             return {"leftovers": tuple(f"{p.what}: {p.detail}" for p in proofs if not p.proven)}
+        case ev.ProofFound(what=what, proven=proven, detail=detail):
+            others = tuple(proof for proof in summary.proofs if proof.what != what)
+            return {"proofs": (*others, Proof(what, proven, detail))} | _now("ending", event.at)
         case ev.StepStarted():
             return {"state": "running"} | _now("", event.at) if summary.state == "starting" else {}
-        case ev.RunPaused(strength=strength, by=by):
-            return {"state": "paused", "pause": strength, "pause_by": by, "paused_at": event.at}
+        case ev.RunPaused(strength=strength, by=by, limit=limit):
+            paused = {"state": "paused", "pause": strength, "pause_by": by, "paused_at": event.at}
+            return paused | {"pause_limit": limit}
         case ev.RunResumed():
-            return {"state": "running", "pause": None, "pause_by": "", "paused_at": None}
+            return {"state": "running", "pause": None, "pause_by": "", "paused_at": None, "pause_limit": None}
+        case ev.ApproveModeChanged(on=on):
+            return {"approve": on}
+        case ev.ApprovalAsked() as body:
+            return _working(summary) | {"approval": _wanted(body, event.at)} | _now("wants approval", event.at)
+        case ev.ApprovalGiven():
+            return {"approval": None} | _now("", event.at)
         case ev.LimitsChanged(limits=limits):
             return {"limits": limits}
         case ev.RunEnded(outcome=outcome, limit=limit, detail=detail):
             return {
                 "state": "ended", "outcome": outcome, "outcome_limit": limit, "outcome_detail": detail,
-                "ended_at": event.at, "pause": None, "waiting": False,
+                "ended_at": event.at, "pause": None, "waiting": False, "approval": None,
             } | _now("", event.at)  # fmt: skip
         case ev.ModelAsked():
             return {"waiting": False} | _now("thinking", event.at)
@@ -81,9 +91,9 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             said = f"retrying in {retry_in_s:.0f} s" if retry_in_s is not None else one_line(reason, 60)
             return {"waiting": retry_in_s is not None, "errors": summary.errors + 1} | _now(said, event.at)
         case ev.ToolCalled(summary=shown, tool=tool):
-            return _now(one_line(preview(shown), 80) or tool, event.at)
-        case ev.ToolFinished(failed=failed):
-            return {"errors": summary.errors + failed, "progress": None} | _now("", event.at)
+            return _working(summary) | {"approval": None} | _now(one_line(preview(shown), 80) or tool, event.at)
+        case ev.ToolFinished(failed=failed, rejected_by=rejected_by):
+            return {"errors": summary.errors + (failed and not rejected_by), "progress": None} | _now("", event.at)
         case ev.HostSampled(host=host):
             return {"host": host}
         case ev.GpuSampled(gpus=gpus):
@@ -96,7 +106,7 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
         case ev.RequestReceived(verb=verb):
             return {"interventions": summary.interventions + (verb in _INTERVENTIONS)}
         case ev.GradingStarted(purpose="final"):
-            return {"state": "scoring", "pause": None} | _now("scoring", event.at)
+            return {"state": "scoring", "pause": None, "approval": None} | _now("scoring", event.at)
         case ev.Graded(score=score, purpose=purpose):
             counts = purpose in ("final", "regrade")
             return {"last_score": score, "final_score": score if counts else summary.final_score}
@@ -106,6 +116,18 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             return {"alerts": summary.alerts + 1, "last_alert": one_line(message)}
         case _:
             return {}
+
+
+def _working(summary: RunSummary) -> dict[str, object]:
+    """A run that was taken up in the middle of a step works again with that step's next call."""
+    return {"state": "running"} if summary.state == "starting" else {}
+
+
+def _wanted(body: ev.ApprovalAsked, at: float) -> WantedApproval:
+    return WantedApproval(
+        approval_id=body.approval_id, call_id=body.call_id, tool=body.tool,
+        summary=one_line(preview(body.summary), 200), rule=body.rule, asked_at=at,
+    )  # fmt: skip
 
 
 def still_diverged(before: tuple[str, ...], progress: Progress) -> tuple[str, ...]:

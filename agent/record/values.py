@@ -14,6 +14,9 @@ Outcome = Literal["submitted", "limit", "killed", "failed", "lost"]
 LimitKind = Literal["time", "steps", "cost", "tokens"]
 PauseStrength = Literal["step", "command", "now"]
 Purpose = Literal["validate", "score_now", "final", "regrade"]
+OnLimit = Literal["end", "pause"]
+Decision = Literal["accepted", "edited", "rejected", "lapsed"]
+"""What became of a question whether a tool call may run; `lapsed` where the run ended first."""
 
 
 class Blob(Struct, frozen=True):
@@ -37,6 +40,28 @@ class Limits(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cost_usd: float | None = None
     tokens: int | None = None
     """Input and output tokens together, cached ones included."""
+
+
+class ApproveRules(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Which tool calls approve mode lets through without a question; `agent.record.approve_rules` reads them."""
+
+    let_through: tuple[str, ...] = ()
+    """Patterns of calls that run without a question."""
+    always_ask: tuple[str, ...] = ()
+    """Patterns of calls that are asked for whatever lets them through."""
+
+
+class WantedApproval(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The question that a run waits with: may this tool call run?"""
+
+    approval_id: str
+    call_id: str
+    tool: str
+    summary: str = ""
+    """The call as one line, cut."""
+    rule: str = ""
+    """What `always` would let through; empty where there is no class that could safely be let through."""
+    asked_at: float = 0.0
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -195,8 +220,16 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     waited_s: float = 0.0
     """Time spent waiting on rate limits and server trouble."""
     waiting: bool = False
+    approval_s: float = 0.0
+    """Time spent waiting for a person's word on a tool call."""
+    approve: bool = False
+    """Whether tool calls that change something wait for a person."""
+    approval: WantedApproval | None = None
+    """The question that waits for a person."""
     pause: PauseStrength | None = None
     pause_by: str = ""
+    pause_limit: LimitKind | None = None
+    """The limit that paused it, where one did."""
     paused_at: float | None = None
     usage: Usage = Usage()
     cost_usd: float = 0.0
@@ -221,5 +254,7 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     diverged: tuple[str, ...] = ()
     """Names whose last value was NaN or infinite."""
     checkpoints: int = 0
+    proofs: tuple[Proof, ...] = ()
+    """A kill's checklist, as far as it is filled in."""
     leftovers: tuple[str, ...] = ()
     """What a stop could not prove gone."""

@@ -7,17 +7,18 @@ import sys
 from pathlib import Path
 
 from agent.errors import RecordError, RunError
-from agent.record.home import RunFolder
+from agent.record.home import Home, RunFolder
 from agent.record.inbox import Inbox
 from agent.record.lock import hold
 from agent.record.log import EventLog
 from agent.record.redact import redactor
 from agent.record.request import read_request
 from agent.runner.life import Life
+from agent.runner.notify_settings import NotifySettings, read_notify_settings, secrets
 from agent.runner.regrade import regrade
 from agent.runner.resuming import Remains, read_remains
 from agent.runner.shield import shield
-from tasks.errors import MlrbError
+from tasks.errors import MlrbError, UsageError
 
 
 def run(folder: RunFolder, *, resume: bool) -> None:
@@ -26,11 +27,12 @@ def run(folder: RunFolder, *, resume: bool) -> None:
         raise RecordError(f"there is no run folder {folder.path.name}")
     with hold(folder.lock):
         request = read_request(folder.request)
-        with EventLog(folder.events, redact=redactor()) as log:
+        notify, trouble = _notify_settings(folder)
+        with EventLog(folder.events, redact=redactor(more=secrets(notify))) as log:
             remains = _remains(folder, log, resume=resume)
             inbox = Inbox(folder.inbox)
             try:
-                asyncio.run(_live(Life(folder, request, log, inbox, remains)))
+                asyncio.run(_live(Life(folder, request, log, inbox, remains, notify, trouble)))
             finally:
                 inbox.close()
 
@@ -39,6 +41,14 @@ def grade_again(folder: RunFolder) -> None:
     """Grade an ended run's submission again; raises `MlrbError` where that cannot be."""
     with hold(folder.lock), EventLog(folder.events, redact=redactor()) as log:
         asyncio.run(regrade(folder, read_request(folder.request), log))
+
+
+def _notify_settings(folder: RunFolder) -> tuple[NotifySettings, str]:
+    """Who is told of the run; a mistake in the settings, told in the second place, keeps no run from going on."""
+    try:
+        return read_notify_settings(Home(folder.path.parent.parent).settings), ""
+    except UsageError as error:
+        return NotifySettings(), error.message
 
 
 async def _live(life: Life) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agent.models.base import Model
 from agent.record.request import RunRequest
 from agent.runner import watch
+from agent.runner.approvals import Approvals
 from agent.runner.asking import Asking
 from agent.runner.calls import Workplace
 from agent.runner.cockpit import RunCockpit
@@ -17,7 +18,7 @@ from agent.runner.grading import Grading
 from agent.runner.injections import Injections
 from agent.runner.journal import Journal
 from agent.runner.pausing import Pausing
-from agent.runner.resuming import Remains, settle
+from agent.runner.resuming import Remains, held, settle
 from agent.runner.steering import Steering
 from agent.runner.using import Using
 from agent.sandbox.base import Sandbox, StartedSandbox
@@ -33,6 +34,7 @@ class Controls:
 
     journal: Journal
     pausing: Pausing
+    approvals: Approvals
     ending: Ending
     injections: Injections
     grading: Grading
@@ -55,8 +57,9 @@ async def lead(request: RunRequest, controls: Controls, equipment: Equipment, re
     journal = controls.journal
     workplace = _workplace(request, controls, equipment, remains)
     conversation = Conversation(journal, remains.messages)
-    settle(remains, journal, conversation, controls.injections)
-    gates = Gates(journal, controls.pausing, controls.ending)
+    waiting = held(remains)
+    settle(remains, journal, conversation)
+    gates = Gates(journal, controls.pausing, controls.ending, request.on_limit)
     cockpit = _cockpit(request, controls, equipment, conversation, gates, workplace)
     beside = [
         asyncio.create_task(work)
@@ -68,6 +71,9 @@ async def lead(request: RunRequest, controls: Controls, equipment: Equipment, re
         )
     ]
     try:
+        for call in waiting:
+            if not cockpit.submitted:
+                await cockpit.use(call)
         ending = await equipment.scaffold.run(cockpit)
     finally:
         for task in beside:
@@ -100,8 +106,11 @@ def _cockpit(
 ) -> RunCockpit:
     journal, task = controls.journal, equipment.task
     tools = [tool.spec for tool in TOOLS.values()]
-    using = Using(journal=journal, conversation=conversation, gates=gates, tools=TOOLS, workplace=workplace)
-    controls.steering.agent_started(using)
+    using = Using(
+        journal=journal, conversation=conversation, gates=gates, approvals=controls.approvals, tools=TOOLS,
+        workplace=workplace,
+    )  # fmt: skip
+    controls.steering.agent_started(using, gates)
     asking = Asking(
         journal=journal, model=equipment.model, tools=tools, conversation=conversation,
         injections=controls.injections, gates=gates, rng=random.Random(),

@@ -55,9 +55,9 @@ class RunCockpit:
         """Whether the agent has called `submit`."""
         return self._workplace.submitted
 
-    def begin_step(self) -> int:
+    async def begin_step(self) -> int:
         """A new step; returns its number."""
-        self._gates.before_step()
+        await self._gates.before_step()
         self._journal.step += 1
         self._journal.append(ev.StepStarted())
         return self._journal.step

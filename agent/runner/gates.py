@@ -2,6 +2,8 @@
 
 import asyncio
 
+from agent.errors import SandboxError
+from agent.record.values import LimitKind, OnLimit
 from agent.runner.ending import Ending
 from agent.runner.journal import Journal
 from agent.runner.limits import exceeded
@@ -11,46 +13,75 @@ from agent.runner.pausing import Pausing, Place
 class Gates:
     """Passed before each model call and each tool; raises `CancelledError` where the run is over."""
 
-    def __init__(self, journal: Journal, pausing: Pausing, ending: Ending) -> None:
+    def __init__(self, journal: Journal, pausing: Pausing, ending: Ending, on_limit: OnLimit = "end") -> None:
         self._journal = journal
         self._pausing = pausing
         self._ending = ending
+        self._on_limit = on_limit
 
     @property
     def over(self) -> bool:
         """Whether the run's end is decided."""
         return self._ending.verdict is not None
 
-    def before_step(self) -> None:
+    async def before_step(self) -> None:
         """A new step may begin."""
-        limits = self._journal.summary.limits
-        if limits.steps is not None and self._journal.step >= limits.steps:
-            self._ending.limit_reached("steps")
+        while self._steps_used:
+            if not await self._reached("steps"):
+                break
+            await self._pausing.gate("model")
         self._check()
 
     async def before_model(self) -> None:
         """A model call may go out."""
         await self._pass("model")
+        while (limit := exceeded(self._journal.summary, self._journal.now())) is not None:
+            if not await self._reached(limit):
+                break
+            await self._pass("model")
+        self._check()
 
     async def before_tool(self) -> None:
         """A tool may run."""
         await self._pass("tool")
+        self._check()
 
-    def look_at_clock(self) -> None:
-        """End the run where its time is up, whatever it is doing."""
-        if exceeded(self._journal.summary, self._journal.now()) == "time":
+    async def look_at_clock(self) -> None:
+        """Where the time is up, end the run, or freeze it in whatever it is doing."""
+        if self.over or exceeded(self._journal.summary, self._journal.now()) != "time":
+            return
+        try:
+            await self._reached("time", frozen=True)
+        except SandboxError:
+            # What cannot be frozen would go on for ever.
             self._ending.limit_reached("time")
+
+    def still_reached(self) -> LimitKind | None:
+        """The limit at which the run stands paused, as long as it is not raised."""
+        held = self._pausing.held_by_limit
+        if held == "steps":
+            return held if self._steps_used else None
+        return None if held is None else exceeded(self._journal.summary, self._journal.now())
+
+    @property
+    def _steps_used(self) -> bool:
+        limits = self._journal.summary.limits
+        return limits.steps is not None and self._journal.step >= limits.steps
+
+    async def _reached(self, limit: LimitKind, *, frozen: bool = False) -> bool:
+        """End the run by a limit, or pause it there; says whether it may go on afterwards."""
+        if self._on_limit == "end" or self.over:
+            self._ending.limit_reached(limit)
+            return False
+        if not self._pausing.paused:
+            await self._pausing.pause_at_limit(limit, frozen=frozen)
+        return True
 
     async def _pass(self, place: Place) -> None:
         await self._journal.writable()
         await self._pausing.gate(place)
-        if place == "model" or self._ending.verdict is not None:
-            self._check()
 
     def _check(self) -> None:
-        reached = exceeded(self._journal.summary, self._journal.now())
-        if reached is not None:
-            self._ending.limit_reached(reached)
         if self._ending.verdict is not None:
             # The phase that runs the agent is cancelled anyway; this keeps another act from starting first.
             raise asyncio.CancelledError

@@ -19,6 +19,29 @@ class Injections:
         """Keep a message for the next request."""
         self._queued.append((request_id, text))
 
+    def edit(self, request_id: int, text: str, by: str) -> str:
+        """Have a queued message say something else; returns why that cannot be, or nothing."""
+        for index, (queued_id, _) in enumerate(self._queued):
+            if queued_id == request_id:
+                self._queued[index] = (request_id, text)
+                self._journal.append(ev.RequestEdited(request_id=request_id, text=text, by=by))
+                return ""
+        return self._not_queued(request_id)
+
+    def withdraw(self, request_id: int, by: str) -> str:
+        """Take a queued message back; returns why that cannot be, or nothing."""
+        kept = [(queued_id, text) for queued_id, text in self._queued if queued_id != request_id]
+        if len(kept) == len(self._queued):
+            return self._not_queued(request_id)
+        self._queued = kept
+        self._journal.append(ev.RequestWithdrawn(request_id=request_id, by=by))
+        return ""
+
+    def _not_queued(self, request_id: int) -> str:
+        if request_id in (*self._undelivered, *self._unanswered):
+            return f"message {request_id} is delivered already"
+        return f"no message {request_id} is queued: it was delivered, withdrawn, or never one"
+
     def in_conversation(self, request_id: int) -> None:
         """A message that joined the conversation before the runner was restarted, and was not answered yet."""
         self._undelivered.append(request_id)

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import time
 from collections import deque
+from collections.abc import Callable
 
 from agent.errors import RecordError
 from agent.record import events as ev
@@ -29,6 +30,8 @@ class Journal:
         # Every id leads to at least one event, so numbers from here on were never given out before.
         self._ids = itertools.count(log.summary.seq + 1)
         self.step = log.summary.step
+        self.listener: Callable[[ev.Known], None] | None = None
+        """Hears of every event, as soon as it is recorded or waits for the disk."""
 
     @property
     def summary(self) -> RunSummary:
@@ -42,6 +45,11 @@ class Journal:
 
     def append(self, body: ev.Known) -> None:
         """Record an event of the present step."""
+        self._append(body)
+        if self.listener is not None:
+            self.listener(body)
+
+    def _append(self, body: ev.Known) -> None:
         if self._waiting:
             self._keep(body)
             return

@@ -1,17 +1,14 @@
 """One run from launch to end: start, work, score, take down, end; whatever breaks, the record says so."""
 
 import asyncio
-import contextlib
 import os
 import shutil
 import signal
 import socket
 import traceback
 from collections.abc import Coroutine
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
-from agent.errors import RunError, SandboxError, SandboxLost
+from agent.errors import RunError, SandboxLost
 from agent.models.base import Model
 from agent.models.choose import open_model
 from agent.record import events as ev
@@ -21,15 +18,18 @@ from agent.record.inbox import Inbox
 from agent.record.log import EventLog
 from agent.record.request import RunRequest
 from agent.record.text import one_line
-from agent.record.values import Proof
-from agent.runner import watch
+from agent.runner import taking_down, watch
 from agent.runner.agent_at_work import Controls, Equipment, lead
+from agent.runner.announcing import run_created
+from agent.runner.approvals import Approvals
 from agent.runner.ending import Ending, Verdict
 from agent.runner.grading import Grading
 from agent.runner.injections import Injections
 from agent.runner.journal import Journal
+from agent.runner.notify_settings import NotifySettings
+from agent.runner.notifying import Notifier
 from agent.runner.pausing import Pausing
-from agent.runner.resuming import Remains
+from agent.runner.resuming import Remains, queue_again
 from agent.runner.steering import Steering
 from agent.runner.workspace import lay_out, plan_of, prepare_data
 from agent.sandbox.base import Sandbox, SandboxPlan, StartedSandbox
@@ -39,14 +39,19 @@ from tasks import catalogue
 from tasks.errors import MlrbError
 from tasks.spec import Task
 
-STOP_PATIENCE_S = 60.0
-
 
 class Life:
     """A run's life; `live` returns when the run has ended and its record says how."""
 
     def __init__(
-        self, folder: RunFolder, request: RunRequest, log: EventLog, inbox: Inbox, remains: Remains | None
+        self,
+        folder: RunFolder,
+        request: RunRequest,
+        log: EventLog,
+        inbox: Inbox,
+        remains: Remains | None,
+        notify: NotifySettings,
+        trouble: str = "",
     ) -> None:
         self._folder = folder
         self._request = request
@@ -55,15 +60,22 @@ class Life:
         self._index = Home(folder.path.parent.parent).index
         self._journal = Journal(log)
         self._ending = Ending()
+        self._notifier = Notifier(notify, self._journal)
+        self._notify_trouble = trouble
         self._controls = self._wired(inbox)
         self._model: Model | None = None
         self._sandbox: Sandbox | None = None
         self._equipment: Equipment | None = None
         self._beside: set[asyncio.Task[None]] = set()
+        self._errands: set[asyncio.Task[None]] = set()
+        """What people asked for and takes long: a score, an interrupt."""
 
     async def live(self) -> Verdict:
         """Live it."""
         self._announce()
+        self._journal.listener = self._notifier.hear
+        if self._notify_trouble:
+            self._notifier.complain(self._notify_trouble)
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self._terminated, number)
         steering = self._controls.steering
@@ -81,37 +93,25 @@ class Life:
     def _wired(self, inbox: Inbox) -> Controls:
         journal, ending = self._journal, self._ending
         pausing, injections = Pausing(journal), Injections(journal)
+        queue_again(self._remains, injections)
+        asks = journal.summary.approve if self._resumed else self._request.approve
+        approvals = Approvals(journal, pausing, self._request.approve_rules, on=asks)
+        approvals.take_up(self._remains.standing)
         grading = Grading(self._folder, self._request, journal)
         steering = Steering(
-            inbox=inbox, last_seen=self._remains.last_request, journal=journal, pausing=pausing,
-            injections=injections, ending=ending, grading=grading, start=self._go_on_beside,
+            inbox=inbox, last_seen=self._remains.last_request, journal=journal, pausing=pausing, approvals=approvals,
+            injections=injections, ending=ending, grading=grading, start=self._run_errand,
         )  # fmt: skip
-        return Controls(journal, pausing, ending, injections, grading, steering)
+        return Controls(journal, pausing, approvals, ending, injections, grading, steering)
 
     def _announce(self) -> None:
         request = self._request
         if not self._resumed:
-            self._journal.append(
-                ev.RunCreated(
-                    run=request.run,
-                    task=request.task,
-                    scale=request.scale,
-                    scaffold=request.scaffold,
-                    model=_named(request.model),
-                    sandbox=request.sandbox,
-                    seed=request.seed,
-                    limits=request.limits,
-                    who=request.who,
-                    version=_version(),
-                    approve=request.approve,
-                )
-            )
+            self._journal.append(run_created(request))
         self._journal.append(ev.RunStarted(pid=os.getpid(), host=socket.gethostname(), resumed=self._resumed))
 
     async def _start(self) -> None:
         request = self._request
-        if request.approve:
-            raise RunError("approve mode is not there yet", hint="launch without --approve")
         task = catalogue.load(request.task)
         if request.scale not in task.spec.scales:
             raise RunError(f"{request.task} has no scale {request.scale!r}")
@@ -150,7 +150,9 @@ class Life:
 
     def _bare_plan(self) -> SandboxPlan:
         """Enough to take a sandbox of this run down."""
-        return SandboxPlan(run=self._folder.run, workspace=self._folder.path / "workspace", folder=self._folder.path)
+        path = self._folder.path
+        home = Home(path.parent.parent).mark()
+        return SandboxPlan(run=self._folder.run, workspace=path / "workspace", folder=path, home=home)
 
     def _tell_of_sandbox(self, task: Task) -> None:
         assert self._equipment is not None
@@ -178,20 +180,26 @@ class Life:
             await self._controls.grading.grade("final")
 
     async def _take_down(self) -> None:
-        sandbox = self._sandbox
-        if sandbox is None:
-            if not self._resumed:
-                return
-            # We never came to take it up, but the runner before us may have started it.
+        await self._give_up_errands()
+        model, self._model = self._model, None
+        model_gone = await taking_down.closed(model)
+        sandbox, killed = self._sandbox, self._ending.killed
+        if sandbox is None and (self._resumed or killed):
+            # We never came to start it or take it up, but a runner before us may have.
             sandbox = choose(self._request.sandbox, self._bare_plan())
-        try:
-            async with asyncio.timeout(STOP_PATIENCE_S):
-                proofs = await sandbox.stop()
-        except TimeoutError:
-            proofs = (Proof("sandbox", False, f"it did not stop within {STOP_PATIENCE_S:.0f} s"),)
-        except SandboxError as error:
-            proofs = (Proof("sandbox", False, one_line(error.message)),)
+        if sandbox is None:
+            return
+        if killed:
+            proofs = await taking_down.with_checklist(self._journal, self._folder, model_gone, sandbox)
+        else:
+            proofs = await taking_down.stopped(sandbox)
         self._journal.append(ev.SandboxStopped(proofs=proofs))
+
+    async def _give_up_errands(self) -> None:
+        """A grader that somebody asked for must not outlive the run."""
+        for errand in list(self._errands):
+            errand.cancel()
+        await asyncio.gather(*self._errands, return_exceptions=True)
 
     async def _end(self) -> Verdict:
         """Answer who still waits, then the last event."""
@@ -204,15 +212,14 @@ class Life:
         over = "the run ended first"
         controls.pausing.refuse_wished(over)
         controls.injections.refuse_rest(over)
+        controls.approvals.refuse_rest(over)
         controls.steering.refuse_rest(over)
         leftovers = self._journal.summary.leftovers
         controls.steering.answer_kills(f"left over: {'; '.join(leftovers)}" if leftovers else "nothing is left over")
         verdict = self._ending.verdict or Verdict("failed", detail="the run ended without saying how")
+        await self._notifier.run_ends(verdict)
         self._journal.append(ev.RunEnded(outcome=verdict.outcome, limit=verdict.limit, detail=verdict.detail))
         await self._journal.drained()
-        if self._model is not None:
-            with contextlib.suppress(MlrbError):
-                await self._model.close()
         index.update(self._index, self._journal.summary)
         return verdict
 
@@ -233,11 +240,18 @@ class Life:
         hint = f" ({error.hint})" if isinstance(error, MlrbError) and error.hint else ""
         self._ending.decide(Verdict("failed", detail=one_line(f"{said}{hint}", 300)))
 
-    def _go_on_beside(self, work: Coroutine[object, object, None]) -> None:
+    def _run_errand(self, work: Coroutine[object, object, None]) -> None:
+        """As `_go_on_beside`, and given up before the sandbox is taken down."""
+        errand = self._go_on_beside(work)
+        self._errands.add(errand)
+        errand.add_done_callback(self._errands.discard)
+
+    def _go_on_beside(self, work: Coroutine[object, object, None]) -> "asyncio.Task[None]":
         """Run it beside the agent; what breaks there ends the run, and is not lost in a task nobody waits for."""
         task = asyncio.ensure_future(work)
         self._beside.add(task)
         task.add_done_callback(self._done_beside)
+        return task
 
     def _done_beside(self, task: asyncio.Task[None]) -> None:
         self._beside.discard(task)
@@ -247,16 +261,3 @@ class Life:
     def _terminated(self, number: int) -> None:
         name = signal.Signals(number).name
         self._ending.decide(Verdict("killed", detail=f"terminated by {name}"))
-
-
-def _named(model: str) -> str:
-    """The model's name for the record: a script's folder is this machine's affair."""
-    provider, _, rest = model.partition(":")
-    return f"scripted:{Path(rest).name}" if provider == "scripted" and rest else model
-
-
-def _version() -> str:
-    try:
-        return version("mlrb")
-    except PackageNotFoundError:
-        return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.record import events as ev
-from agent.record.values import PauseStrength
+from agent.record.values import LimitKind, PauseStrength
 from agent.runner.journal import Journal
 from agent.sandbox.base import Sandbox
 
@@ -20,6 +20,8 @@ class WishedPause:
     by: str
     why: str
     request_id: int | None
+    limit: LimitKind | None = None
+    """The limit that was reached, where that is why."""
 
     def holds_at(self, place: Place) -> bool:
         """Whether the agent stops here: `step` stops it before the next model call, the others before a tool too."""
@@ -42,6 +44,16 @@ class Pausing:
         """Whether the sandbox stands still."""
         return self._in_effect is not None and self._in_effect.strength == "now"
 
+    @property
+    def held_by_limit(self) -> LimitKind | None:
+        """The limit that the run stands at."""
+        return self._in_effect.limit if self._in_effect is not None else None
+
+    @property
+    def paused(self) -> bool:
+        """Whether a pause is in effect."""
+        return self._in_effect is not None
+
     def sandbox_started(self, sandbox: Sandbox) -> None:
         """From now on there is something to freeze."""
         self._sandbox = sandbox
@@ -58,6 +70,19 @@ class Pausing:
         else:
             self._wished = wish
         return ""
+
+    async def pause_at_limit(self, limit: LimitKind, *, frozen: bool) -> None:
+        """Stop at a limit; `frozen` where something may be running. Raises `SandboxError` where it cannot be frozen."""
+        if frozen and self._sandbox is not None:
+            await self._sandbox.freeze()
+        if self._wished is not None:
+            self._withdraw(f"the limit on {limit} paused it first")
+        strength: PauseStrength = "now" if frozen and self._sandbox is not None else "step"
+        self._take_effect(WishedPause(strength, "", f"the limit on {limit} is reached", None, limit))
+        hint = "raise the limit and resume, or kill it"
+        self._journal.append(
+            ev.AlertRaised(alert="limit", message=f"paused: the limit on {limit} is reached", hint=hint)
+        )
 
     async def resume(self, by: str, request_id: int | None) -> str:
         """Go on; returns why that cannot be, or nothing."""
@@ -96,7 +121,9 @@ class Pausing:
         self._wished = None
         self._in_effect = wish
         self._free.clear()
-        self._journal.append(ev.RunPaused(strength=wish.strength, by=wish.by, why=wish.why, request_id=wish.request_id))
+        self._journal.append(
+            ev.RunPaused(strength=wish.strength, by=wish.by, why=wish.why, request_id=wish.request_id, limit=wish.limit)
+        )
         if wish.request_id is not None:
             self._journal.append(ev.RequestAnswered(request_id=wish.request_id, detail=_SAID[wish.strength]))
 

@@ -7,7 +7,10 @@ from typing import assert_never
 from agent.errors import SandboxError
 from agent.record import events as ev
 from agent.record.inbox import (
+    Approve,
+    ApproveMode,
     ChangeLimits,
+    EditInjection,
     Inbox,
     Inject,
     Interrupt,
@@ -17,12 +20,15 @@ from agent.record.inbox import (
     Request,
     Resume,
     ScoreNow,
+    WithdrawInjection,
     verb_of,
 )
 from agent.record.text import one_line
 from agent.record.values import Score
 from agent.runner import limits
+from agent.runner.approvals import Approvals
 from agent.runner.ending import Ending, Verdict
+from agent.runner.gates import Gates
 from agent.runner.grading import Grading
 from agent.runner.injections import Injections
 from agent.runner.journal import Journal
@@ -46,6 +52,7 @@ class Steering:
         last_seen: int,
         journal: Journal,
         pausing: Pausing,
+        approvals: Approvals,
         injections: Injections,
         ending: Ending,
         grading: Grading,
@@ -55,20 +62,23 @@ class Steering:
         self._last_seen = last_seen
         self._journal = journal
         self._pausing = pausing
+        self._approvals = approvals
         self._injections = injections
         self._ending = ending
         self._grading = grading
         self._start = start
         self._using: Using | None = None
+        self._gates: Gates | None = None
         self._grades_now = False
         self._kills: list[int] = []
         self._open: set[int] = set()
         self.closed_for = ""
         """Why nothing can be done any more but killing; empty while the agent works."""
 
-    def agent_started(self, using: Using) -> None:
-        """From now on there is something to interrupt."""
+    def agent_started(self, using: Using, gates: Gates) -> None:
+        """From now on there is something to interrupt, and gates that a limit may hold shut."""
         self._using = using
+        self._gates = gates
 
     async def watch(self) -> None:
         """Read the inbox until cancelled."""
@@ -108,7 +118,7 @@ class Steering:
     async def _do(self, posted: Posted) -> None:
         request, request_id, who = posted.request, posted.request_id, posted.who
         if request is None:
-            self._refuse(request_id, "this program cannot read the request; `approve` is not there yet")
+            self._refuse(request_id, "this program cannot read the request")
             return
         if self.closed_for and not isinstance(request, Kill):
             self._refuse(request_id, self.closed_for)
@@ -118,10 +128,24 @@ class Steering:
                 wish = WishedPause(request.strength, who, request.why, request_id)
                 await self._guarded(request_id, self._pausing.pause(wish))
             case Resume():
-                if await self._guarded(request_id, self._pausing.resume(who, request_id)):
-                    self._answer(request_id, "resumed")
+                await self._resume(request_id, who)
             case Inject():
-                self._inject(request_id, request.text)
+                if not self._unfit(request_id, request.text):
+                    self._injections.queue(request_id, request.text)
+            case EditInjection():
+                if not self._unfit(request_id, request.text):
+                    refusal = self._injections.edit(request.request_id, request.text, who)
+                    self._settle(request_id, refusal, f"message {request.request_id} was changed")
+            case WithdrawInjection():
+                refusal = self._injections.withdraw(request.request_id, who)
+                self._settle(request_id, refusal, f"message {request.request_id} was withdrawn")
+            case ApproveMode():
+                refusal = self._approvals.switch(request.on, who, request_id)
+                self._settle(request_id, refusal, f"approve mode is {'on' if request.on else 'off'}")
+            case Approve():
+                # It is answered by the call that waits for it, so that the answer says what has happened.
+                if refusal := self._approvals.answer(request, who, request_id):
+                    self._refuse(request_id, refusal)
             case Interrupt():
                 self._open.add(request_id)
                 self._start(self._interrupt(request_id, who))
@@ -144,13 +168,20 @@ class Steering:
             self._refuse(request_id, refusal)
         return not refusal
 
-    def _inject(self, request_id: int, text: str) -> None:
-        if not text.strip():
-            self._refuse(request_id, "the message is empty")
-        elif len(text) > _LONGEST_MESSAGE:
-            self._refuse(request_id, f"the message is longer than {_LONGEST_MESSAGE:,} characters")
-        else:
-            self._injections.queue(request_id, text)
+    async def _resume(self, request_id: int, who: str) -> None:
+        if self._gates is not None and (limit := self._gates.still_reached()) is not None:
+            self._refuse(request_id, f"the limit on {limit} is still reached; raise it first")
+        elif await self._guarded(request_id, self._pausing.resume(who, request_id)):
+            self._answer(request_id, "resumed")
+
+    def _unfit(self, request_id: int, text: str) -> bool:
+        """Whether a text cannot be a message; it is then refused."""
+        reason = "" if text.strip() else "the message is empty"
+        if len(text) > _LONGEST_MESSAGE:
+            reason = f"the message is longer than {_LONGEST_MESSAGE:,} characters"
+        if reason:
+            self._refuse(request_id, reason)
+        return bool(reason)
 
     async def _interrupt(self, request_id: int, who: str) -> None:
         if self._pausing.frozen:
@@ -202,6 +233,13 @@ class Steering:
         self._kills.append(request_id)
         self._ending.decide(Verdict("killed", detail=_kill_said(who, why)))
 
+    def _settle(self, request_id: int, refusal: str, detail: str) -> None:
+        """Answer what is done, or refuse what could not be."""
+        if refusal:
+            self._refuse(request_id, refusal)
+        else:
+            self._answer(request_id, detail)
+
     def _answer(self, request_id: int, detail: str) -> None:
         self._open.discard(request_id)
         self._journal.append(ev.RequestAnswered(request_id=request_id, detail=detail))
@@ -222,6 +260,14 @@ def _said(request: Request) -> str:
             return f"{limits.shown(request.limits)}{f': {request.why}' if request.why else ''}"
         case Kill():
             return request.why
+        case EditInjection():
+            return f"message {request.request_id}: {request.text}"
+        case WithdrawInjection():
+            return f"message {request.request_id}"
+        case ApproveMode():
+            return "on" if request.on else "off"
+        case Approve():
+            return f"{request.word}{f': {request.text}' if request.text else ''}"
         case Resume() | Interrupt() | ScoreNow():
             return ""
         case _:

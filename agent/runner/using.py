@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 from agent.errors import ReplyMalformed, SandboxError
 from agent.models.base import Message
 from agent.record import events as ev
 from agent.record.text import one_line
 from agent.record.values import ToolCall
+from agent.runner.approvals import Approvals, Word, edited_call, told_of_edit, told_of_rejection
 from agent.runner.calls import CallContext, Workplace
 from agent.runner.conversation import Conversation
 from agent.runner.gates import Gates
@@ -28,12 +30,14 @@ class Using:
         journal: Journal,
         conversation: Conversation,
         gates: Gates,
+        approvals: Approvals,
         tools: Mapping[str, Tool],
         workplace: Workplace,
     ) -> None:
         self._journal = journal
         self._conversation = conversation
         self._gates = gates
+        self._approvals = approvals
         self._tools = tools
         self._workplace = workplace
         self._running: asyncio.Task[ToolResult] | None = None
@@ -52,24 +56,34 @@ class Using:
         await self._gates.before_tool()
         self._watch_for_loop(call)
         tool = self._tools.get(call.tool)
-        self._journal.append(
-            ev.ToolCalled(call_id=call.call_id, tool=call.tool, arguments=call.arguments, summary=_summary(tool, call))
-        )
-        started_at = self._journal.now()
         trouble = _trouble(tool, call, self._tools)
         if trouble:
+            self._called(tool, call)
             return self._refused(call, trouble)
         assert tool is not None
         self._bad_in_a_row = 0
+        word = await self._approvals.ask(call, tool)
+        if word is not None and word.decision == "rejected":
+            return self._rejected(tool, call, word)
+        told = ""
+        if word is not None and word.decision == "edited":
+            told, call = told_of_edit(call, tool, word), edited_call(call, tool, word)
+        await self._gates.before_tool()
+        return await self._do(tool, call, told)
+
+    async def _do(self, tool: Tool, call: ToolCall, told: str) -> Message:
+        """Run it and record what came of it; `told` goes above what the agent reads."""
+        self._called(tool, call)
+        started_at = self._journal.now()
         context = CallContext(self._workplace, call.call_id)
         try:
             result = await self._run(tool, context, call)
         except (asyncio.CancelledError, SandboxError) as error:
             lost = isinstance(error, SandboxError)
             said = "the sandbox was lost while this ran" if lost else "cut off: the run ended while this ran"
-            self._record(call, ToolResult(observation=said, failed=True), started_at, context)
+            self._record(call, ToolResult(observation=told + said, failed=True), started_at, context)
             raise
-        return self._record(call, result, started_at, context)
+        return self._record(call, replace(result, observation=told + result.observation), started_at, context)
 
     async def interrupt(self, by: str) -> bool:
         """End the running command, or the tool itself where it runs none; False where nothing runs."""
@@ -98,7 +112,21 @@ class Using:
         finally:
             self._running = None
 
-    def _record(self, call: ToolCall, result: ToolResult, started_at: float, context: CallContext) -> Message:
+    def _called(self, tool: Tool | None, call: ToolCall) -> None:
+        self._journal.append(
+            ev.ToolCalled(call_id=call.call_id, tool=call.tool, arguments=call.arguments, summary=_summary(tool, call))
+        )
+
+    def _rejected(self, tool: Tool, call: ToolCall, word: Word) -> Message:
+        """A person did not let it run: the agent is told why."""
+        self._called(tool, call)
+        result = ToolResult(observation=told_of_rejection(call, word), failed=True)
+        context = CallContext(self._workplace, call.call_id)
+        return self._record(call, result, self._journal.now(), context, rejected_by=word.by or "someone")
+
+    def _record(
+        self, call: ToolCall, result: ToolResult, started_at: float, context: CallContext, rejected_by: str = ""
+    ) -> Message:
         message_id = self._conversation.next_id()
         self._journal.append(
             ev.ToolFinished(
@@ -111,6 +139,7 @@ class Using:
                 observation=result.observation,
                 timed_out=result.timed_out,
                 interrupted_by=self._cut_by if result.interrupted else "",
+                rejected_by=rejected_by,
                 output_bytes=result.output_bytes,
                 output_lines=result.output_lines or context.output_lines,
             )

@@ -53,9 +53,9 @@ async def keep_indexed(journal: Journal, path: Path) -> None:
 
 
 async def watch_clock(gates: Gates) -> None:
-    """End the run when its time is up."""
+    """End the run, or pause it, when its time is up."""
     while True:
-        gates.look_at_clock()
+        await gates.look_at_clock()
         await asyncio.sleep(CLOCK_EVERY_S)
 
 

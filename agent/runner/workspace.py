@@ -60,6 +60,7 @@ def plan_of(folder: RunFolder, task: Task, request: RunRequest, workspace: Path)
         run=folder.run,
         workspace=workspace,
         folder=folder.path,
+        home=Home(folder.path.parent.parent).mark(),
         image=request.image,
         network=task.spec.network,
         limits=SandboxLimits(

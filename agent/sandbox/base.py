@@ -42,6 +42,8 @@ class SandboxPlan:
     limits: SandboxLimits = SandboxLimits()
     environment: tuple[tuple[str, str], ...] = ()
     """Variables from the task; nothing of the runner's own environment passes but an allow-list."""
+    home: str = ""
+    """The mark of the home that the run belongs to (`Home.mark`); a container is labelled with it."""
     read_only: tuple[str, ...] = ()
     """Paths below the work folder that the agent may read and not change."""
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.errors import SandboxLost, SandboxUnavailable
 from agent.record.values import Proof
+from agent.sandbox import containers
 from agent.sandbox.base import SandboxPlan, StartedSandbox
+from agent.sandbox.containers import RUN_LABEL as RUN_LABEL
 from agent.sandbox.engine import DEFAULT_IMAGE, daemon_socket, open_client
 from agent.sandbox.environment import container_environment
 from agent.sandbox.guested import GuestedSandbox
@@ -18,8 +20,6 @@ from agent.sandbox.stream import AttachedStream, Stream
 if TYPE_CHECKING:
     from docker import DockerClient
 
-RUN_LABEL = "mlrb.run"
-ROLE_LABEL = "mlrb.role"
 ROLE = "sandbox"
 
 _BOOT = f"import sys; sys.path.insert(0, {GUEST_FOLDER!r}); from guest.main import main; main()"
@@ -38,12 +38,12 @@ class DockerSandbox(GuestedSandbox):
         self._image = plan.image or DEFAULT_IMAGE
         self._name = f"mlrb-{plan.run}"
         self._client: DockerClient | None = None
-        self._processes = 0
+        self._creating: asyncio.Task[None] | None = None
 
     async def start(self) -> StartedSandbox:
         """Create the container, put the workspace into it and start it."""
         try:
-            await self._whole(self._create)
+            await self._created()
             await self._link.open()
         except (OSError, Cut) as error:
             said = self._link.errors.splitlines()[-1:] or [str(error)]
@@ -68,6 +68,14 @@ class DockerSandbox(GuestedSandbox):
             last=last,
         )
 
+    async def _created(self) -> None:
+        self._creating = asyncio.create_task(self._whole(self._create))
+        try:
+            await asyncio.shield(self._creating)
+        except asyncio.CancelledError:
+            await asyncio.wait([self._creating])
+            raise
+
     async def _whole(self, work: Callable[[], _T]) -> _T:
         """Run blocking work in a thread; where we are cancelled meanwhile it is still waited for, so that nothing
         is created behind our back."""
@@ -89,6 +97,10 @@ class DockerSandbox(GuestedSandbox):
 
         try:
             container = client.containers.create(self._image, **self._options())
+            if self._stopped:
+                # We were stopped while the daemon made it; whoever waits for that may have given up.
+                container.remove(force=True, v=True)
+                return
             with packed(self.plan) as archive:
                 container.put_archive("/", archive)
             container.start()
@@ -113,7 +125,7 @@ class DockerSandbox(GuestedSandbox):
                 *("--workdir", WORKDIR, "--spool-folder", "/tmp", "--spool-bytes", str(limits.output_bytes)),
             ],
             "entrypoint": [],
-            "labels": {RUN_LABEL: plan.run, ROLE_LABEL: ROLE},
+            "labels": containers.labels(plan.run, ROLE, plan.home),
             "user": f"{AGENT_ID}:{AGENT_ID}",
             "working_dir": WORKDIR,
             "environment": container_environment(plan, HOME),
@@ -219,53 +231,25 @@ class DockerSandbox(GuestedSandbox):
         """Remove the container and look afterwards whether any is left that carries the run's label."""
         self._stopped = True
         self._link.close()
+        if self._creating is not None:
+            # What the daemon is just making can't be found yet, and would be there later.
+            await asyncio.wait([self._creating])
+            if not self._creating.cancelled():
+                # Whoever started it was told, or has left; it is not to be told a second time.
+                self._creating.exception()
         try:
             return await self._whole(self._remove)
         except SandboxUnavailable as error:
             return (Proof("container", False, error.message),)
 
     def _remove(self) -> tuple[Proof, ...]:
-        import requests
-        from docker.errors import APIError, NotFound
-
-        client = self._docker()
-        wanted: dict[str, str | list[str] | bool] = {"label": f"{RUN_LABEL}={self.plan.run}"}
-        ended = 0
-        try:
-            for container in client.containers.list(all=True, filters=wanted):
-                if container.labels.get(ROLE_LABEL) != ROLE:
-                    continue
-                ended += _count(container)
-                try:
-                    container.remove(force=True, v=True)
-                except NotFound:
-                    continue
-            left = [
-                container.name
-                for container in client.containers.list(all=True, filters=wanted)
-                if container.labels.get(ROLE_LABEL) == ROLE
-            ]
-        except (APIError, requests.RequestException) as error:
-            return (Proof("container", False, f"the daemon did not say: {error}"),)
+        ended, left = containers.clear(self.plan.run, self.plan.home, self._daemon)
         self._frozen = False
-        client.close()
-        self._client = None
-        gone = "none is labelled with this run"
-        return (
-            Proof("container", not left, gone if not left else f"still there: {', '.join(map(str, left))}"),
-            # With a container's first process the kernel ends all others in it before the container counts as gone.
-            Proof("processes", not left, f"{ended} ended with the container"),
-        )
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+        return containers.proofs(ended, left)
 
 
 def _cpus(client: "DockerClient") -> float:
     return float(client.info().get("NCPU", 1))
-
-
-def _count(container: Any) -> int:
-    from docker.errors import APIError
-
-    try:
-        return len(container.top()["Processes"])
-    except (APIError, KeyError, TypeError):
-        return 0

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import select
 import shutil
 import signal
 import socket
@@ -16,6 +15,7 @@ from pathlib import Path
 from agent.errors import SandboxLost, SandboxUnavailable
 from agent.record.values import Proof
 from agent.sandbox.base import SandboxPlan, StartedSandbox
+from agent.sandbox.ending import end_all
 from agent.sandbox.environment import local_environment
 from agent.sandbox.guest.processes import Process, descendants, look, send, table
 from agent.sandbox.guested import GuestedSandbox
@@ -25,8 +25,6 @@ from agent.sandbox.stream import SocketStream, Stream
 NOTICE = "local isolates nothing: commands run here, with your rights and your files"
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from guest.main import main; main()"
-_STOP_ROUNDS = 200
-_ROUND_S = 0.05
 
 
 class LocalSandbox(GuestedSandbox):
@@ -177,19 +175,10 @@ class LocalSandbox(GuestedSandbox):
         return (Proof("processes", not left, detail),)
 
     def _end_all(self) -> tuple[int, list[Process]]:
-        seen: set[tuple[int, int]] = set()
-        for _ in range(_STOP_ROUNDS):
-            left = self._mine()
-            if not left:
-                break
-            seen.update(process.key for process in left)
-            # Nothing can fork once it stands; only then does a round of KILL reach all.
-            send(left, signal.SIGSTOP)
-            send(self._mine(), signal.SIGKILL)
-            _wait_for_end(left)
+        ended, left = end_all(self._mine)
         self._reap()
         self._socket.unlink(missing_ok=True)
-        return len(seen), self._mine()
+        return ended, left
 
     def _mine(self) -> list[Process]:
         """The guest, all below it, and whoever carries the run's mark though its guest was ended before."""
@@ -221,19 +210,6 @@ def _belongs(pid: int, mark: bytes, work: str) -> bool:
     except OSError:
         return False
     return mark in variables and b"HOME=" + os.fsencode(work) in variables
-
-
-def _wait_for_end(processes: list[Process]) -> None:
-    """Wait until they have ended, each a moment at most: KILL takes effect when a process is next scheduled."""
-    for process in processes:
-        try:
-            handle = os.pidfd_open(process.pid)
-        except OSError:
-            continue
-        try:
-            select.select([handle], [], [], _ROUND_S)
-        finally:
-            os.close(handle)
 
 
 def _close_to_writing(path: Path) -> None:

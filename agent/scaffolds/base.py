@@ -51,7 +51,7 @@ class Cockpit(Protocol):
         """Whether the agent has called `submit`."""
         ...
 
-    def begin_step(self) -> int:
+    async def begin_step(self) -> int:
         """A new step; returns its number."""
         ...
 

@@ -28,7 +28,7 @@ class React:
             cockpit.say("user", cockpit.briefing.prompt, origin="task")
         nudges = 0
         while not cockpit.submitted:
-            step = cockpit.begin_step()
+            step = await cockpit.begin_step()
             _, reply = await cockpit.ask()
             for call in reply.calls:
                 if cockpit.submitted:

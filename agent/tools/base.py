@@ -64,3 +64,7 @@ class Tool:
     spec: ToolSpec
     summarize: Callable[[Mapping[str, object]], str]
     run: Callable[[ToolContext, Mapping[str, object]], Awaitable[ToolResult]]
+    asks: bool = False
+    """Whether it runs or changes something, so that a person is asked first in approve mode."""
+    editable: str = ""
+    """The argument that a person may write anew when asked; empty where there is none."""

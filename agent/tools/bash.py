@@ -31,4 +31,6 @@ TOOL = Tool(
     ),
     summarize=lambda arguments: str(arguments.get("command", "")),
     run=_run,
+    asks=True,
+    editable="command",
 )

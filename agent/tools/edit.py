@@ -77,4 +77,6 @@ TOOL = Tool(
     ),
     summarize=lambda arguments: str(arguments.get("path", "")),
     run=_run,
+    asks=True,
+    editable="new",
 )

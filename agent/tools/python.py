@@ -40,4 +40,6 @@ TOOL = Tool(
     ),
     summarize=lambda arguments: str(arguments.get("code", "")),
     run=_run,
+    asks=True,
+    editable="code",
 )

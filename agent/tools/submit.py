@@ -22,4 +22,6 @@ TOOL = Tool(
     ),
     summarize=lambda arguments: one_line(str(arguments.get("summary", ""))) or "submit",
     run=_run,
+    asks=True,
+    editable="summary",
 )

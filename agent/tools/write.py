@@ -33,4 +33,6 @@ TOOL = Tool(
     ),
     summarize=lambda arguments: str(arguments.get("path", "")),
     run=_run,
+    asks=True,
+    editable="content",
 )

@@ -5,8 +5,12 @@ import argparse
 import msgspec
 
 from agent.record.home import Home
+from agent.runner.notify_settings import NotifySettings, named
 from mlrb_tui.commands.output import print_json, print_pairs, say
 from mlrb_tui.control.settings import Settings, read_settings
+from tasks.errors import UsageError
+
+_EXIT_NOT_SENT = 6
 
 
 def build_image(options: argparse.Namespace) -> int:
@@ -23,11 +27,59 @@ def build_image(options: argparse.Namespace) -> int:
 
 def config(options: argparse.Namespace) -> int:
     """`mlrb config`: the settings that hold, and what they may be."""
+    if options.what == "notify":
+        return _notify(options)
+    if options.test:
+        raise UsageError("--test goes with notify", hint="mlrb config notify --test")
     home = Home.of_user()
     settings = read_settings(home)
+    # Addresses of services hold passwords; the file has them, a screen or a log need not.
+    shown = msgspec.to_builtins(settings) | {"notify": _shown(settings.notify)}
     if options.json:
-        print_json({"file": str(home.settings), "settings": settings, "schema": msgspec.json.schema(Settings)})
+        print_json({"file": str(home.settings), "settings": shown, "schema": msgspec.json.schema(Settings)})
         return 0
     print(f"# {home.settings}")
-    print_pairs({name: str(value) for name, value in msgspec.to_builtins(settings).items()})
+    told = ", ".join(settings.notify.on) if settings.notify.urls else "off"
+    print_pairs(_flat(shown | {"notify": told}))
     return 0
+
+
+def _flat(settings: dict[str, object], above: str = "") -> dict[str, str]:
+    """Names and values, those of a table under its name."""
+    found: dict[str, str] = {}
+    for name, value in settings.items():
+        found |= _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: str(value)}
+    return found
+
+
+def _notify(options: argparse.Namespace) -> int:
+    """`mlrb config notify [--test]`: whom runs tell what, and whether that works."""
+    home = Home.of_user()
+    settings = read_settings(home).notify
+    if not settings.urls and options.test:
+        raise UsageError("there is no service to notify", hint=f'write [notify] urls = ["…"] into {home.settings}')
+    failed = _sent_to_each(settings) if options.test else {}
+    if options.json:
+        results = {"failed": [why for why in failed.values() if why]} if options.test else {}
+        print_json(_shown(settings) | results)
+    else:
+        print_pairs({"services": ", ".join(map(named, settings.urls)) or "none: off", "on": ", ".join(settings.on)})
+        for at, why in failed.items():
+            print(f"{named(settings.urls[at])}  {why or 'taken'}")
+    return _EXIT_NOT_SENT if any(failed.values()) else 0
+
+
+def _sent_to_each(settings: NotifySettings) -> dict[int, str]:
+    """A try at each service; why it failed, or nothing."""
+    from agent.runner.notify_send import Message
+    from agent.runner.notifying import failures, start_sender
+
+    title, body = "mlrb: a test", "Runs will tell you here what happens."
+    senders = [start_sender(Message(urls=(url,), title=title, body=body)) for url in settings.urls]
+    for sender in senders:
+        sender.wait()
+    return {at: "; ".join(failures(sender)) for at, sender in enumerate(senders)}
+
+
+def _shown(settings: NotifySettings) -> dict[str, object]:
+    return {"urls": [f"{named(url)}://…" for url in settings.urls], "on": list(settings.on)}

@@ -18,6 +18,7 @@ from mlrb_tui.views import words
 from tasks.errors import UsageError
 
 _POLL_S = 0.1
+_GLANCE_S = 1.0
 _EXIT_RUN, _EXIT_SCORE = 6, 7
 
 
@@ -29,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--repeat takes a number from 1")
     home = Home.of_user()
     folders = [_launch(home, options, repetition) for repetition in range(options.repeat)]
+    _tell_of_leftovers(home)
     if options.watch:
         from mlrb_tui.commands.app import watch
 
@@ -80,6 +82,8 @@ def _launch(home: Home, options: argparse.Namespace, repetition: int) -> RunFold
         seed=options.seed + repetition,
         limit_assignments=options.limit,
         pace_s=options.pace,
+        approve=options.approve,
+        on_limit=options.on_limit,
     )
     if repetition == 0:
         if not options.model:
@@ -90,6 +94,15 @@ def _launch(home: Home, options: argparse.Namespace, repetition: int) -> RunFold
     if not options.wait:
         print_json({"run": folder.run}) if options.json else print(folder.run)
     return folder
+
+
+def _tell_of_leftovers(home: Home) -> None:
+    """A word on what earlier runs left behind; a daemon that is slow to answer does not hold anyone up."""
+    from agent.sandbox.leftovers import find
+    from mlrb_tui.control.reaping import told
+
+    if line := told(find(home, timeout_s=_GLANCE_S)):
+        say(f"notice: {line}")
 
 
 def _finish(folder: RunFolder, options: argparse.Namespace) -> int:
@@ -133,8 +146,11 @@ def _told(event: ev.Event) -> str:
             return f"{event.step:>4} model: {reason}" + ("" if retry_in_s is None else f"; again in {retry_in_s:.0f} s")
         case ev.Graded(score=score):
             return f"{event.step:>4} score {words.score_in_full(score)}"
-        case ev.RunPaused(by=by):
-            return f"     paused by {by}"
+        case ev.RunPaused(by=by, why=why):
+            return f"     paused{f' by {by}' if by else ''}{f': {one_line(why)}' if why else ''}"
+        case ev.ApprovalAsked(tool=tool, summary=summary):
+            shown = summary if isinstance(summary, str) else summary.preview
+            return f"{event.step:>4} wants approval: {tool} {one_line(shown, 100)}"
         case ev.AlertRaised(message=message):
             return f"     alert: {message}"
         case _:

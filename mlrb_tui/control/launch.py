@@ -42,10 +42,19 @@ def take_up(folder: RunFolder) -> None:
 
 def start_runner(folder: RunFolder, *arguments: str) -> "subprocess.Popen[bytes]":
     """Start the runner of a run as a process of its own session, deaf to this terminal."""
+    return _start(folder, "agent.runner", *arguments)
+
+
+def start_aftermath(folder: RunFolder, request_id: int) -> "subprocess.Popen[bytes]":
+    """Start what sees a kill through, should the runner not; it goes on when this terminal is closed."""
+    return _start(folder, "agent.runner.aftermath", str(request_id))
+
+
+def _start(folder: RunFolder, module: str, *arguments: str) -> "subprocess.Popen[bytes]":
     with folder.runner_out.open("ab") as out:
         folder.runner_out.chmod(0o600)
         return subprocess.Popen(
-            [sys.executable, "-m", "agent.runner", str(folder.path), *arguments],
+            [sys.executable, "-m", module, str(folder.path), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
@@ -81,6 +90,7 @@ def _last_seq(folder: RunFolder) -> int:
 
 
 def last_words(folder: RunFolder) -> str:
-    """The last line that the runner printed."""
-    said = folder.runner_out.read_text(encoding="utf-8", errors="replace")[-_TAIL_CHARACTERS:].strip()
-    return one_line(said.splitlines()[-1]) if said else "it said nothing"
+    """The last line that the runner printed, but for a hint."""
+    said = folder.runner_out.read_text(encoding="utf-8", errors="replace")[-_TAIL_CHARACTERS:]
+    lines = [line for line in said.splitlines() if line.strip() and not line.startswith("hint: ")]
+    return one_line(lines[-1]) if lines else "it said nothing"

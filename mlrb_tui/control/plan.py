@@ -9,7 +9,7 @@ from typing import get_args
 from agent.errors import ModelUnavailable
 from agent.record.home import Home
 from agent.record.request import RunRequest
-from agent.record.values import Limits, Scale
+from agent.record.values import Limits, OnLimit, Scale
 from agent.scaffolds.catalogue import SCAFFOLDS
 from mlrb_tui.control.amounts import changed_limits
 from mlrb_tui.control.settings import read_settings
@@ -37,6 +37,8 @@ def plan_request(
     seed: int = 0,
     limit_assignments: Sequence[str] = (),
     pace_s: float = 0.0,
+    approve: bool = False,
+    on_limit: OnLimit | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> RunRequest:
     """The request for a run of that task; what is left empty comes from the settings, then from the task."""
@@ -63,6 +65,9 @@ def plan_request(
         seed=seed,
         limits=changed_limits(task_limits(task, known_scale), list(limit_assignments)),
         pace_s=pace_s,
+        approve=approve,
+        approve_rules=settings.approve,
+        on_limit=on_limit or settings.on_limit,
     )
 
 

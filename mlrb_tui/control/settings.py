@@ -6,7 +6,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.record.approve_rules import problem
 from agent.record.home import Home
+from agent.record.values import ApproveRules, OnLimit
+from agent.runner.notify_settings import NotifySettings
 from tasks.errors import UsageError
 
 
@@ -22,6 +25,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str,
         Meta(description="auto (docker where a daemon answers), local, docker or docker@HOST", pattern=r"^\S+$"),
     ] = "auto"
+    on_limit: Annotated[OnLimit, Meta(description="whether a limit that is reached ends a run or pauses it")] = "end"
+    approve: Annotated[
+        ApproveRules,
+        Meta(description="approve mode: patterns of calls that are let through, and of calls that always ask"),
+    ] = ApproveRules()
     theme: Annotated[
         str, Meta(description="auto, mlrb-dark, mlrb-light, or any theme that ctrl+p names", pattern=r"^\S+$")
     ] = "auto"
@@ -29,6 +37,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     glyphs: Annotated[
         Literal["unicode", "ascii"], Meta(description="ascii for terminals and fonts without symbols")
     ] = "unicode"
+    notify: Annotated[NotifySettings, Meta(description="whom to tell what, beyond this terminal")] = NotifySettings()
 
 
 def read_settings(home: Home) -> Settings:
@@ -48,12 +57,18 @@ def parse_settings(raw: bytes, path: Path) -> Settings:
     import tomllib
 
     try:
-        return msgspec.convert(tomllib.loads(raw.decode()), Settings)
+        settings = msgspec.convert(tomllib.loads(raw.decode()), Settings)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path} is not TOML: {error}", hint="correct it, or remove it for the defaults") from error
     except msgspec.ValidationError as error:
         known = ", ".join(Settings.__struct_fields__)
         raise UsageError(f"{path}: {error}", hint=f"settings are {known}; mlrb config says more") from error
+    for pattern in (*settings.approve.let_through, *settings.approve.always_ask):
+        if trouble := problem(pattern):
+            raise UsageError(
+                f"{path}: [approve] {trouble}", hint="write 'ls *', 'python train.py *' or 'write:notes/*'"
+            )
+    return settings
 
 
 def remember(home: Home, name: str, value: str) -> None:

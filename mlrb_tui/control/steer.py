@@ -3,14 +3,14 @@
 import time
 from collections.abc import Callable
 
-from agent.errors import LaunchFailed, RunError
+from agent.errors import RunError
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.inbox import Inbox, Inject, Kill, Request, verb_of
 from agent.record.index import of_folder
 from agent.record.lock import is_held
 from agent.record.log import EventReader
-from mlrb_tui.control.launch import take_up
+from mlrb_tui.control.launch import start_aftermath
 
 _POLL_S = 0.02
 
@@ -18,7 +18,7 @@ _POLL_S = 0.02
 def send(folder: RunFolder, request: Request, *, origin: str = "cli") -> int:
     """Put a request into a run's inbox; returns its id. Raises `RunError` where no runner is there to read it.
 
-    A run that lost its runner can still be killed: a new runner takes it up, to take down what is left of it.
+    A run that lost its runner can still be killed. A kill is seen through by a process of its own.
     """
     alive = is_held(folder.lock)
     if not alive and (not isinstance(request, Kill) or of_folder(folder).state == "ended"):
@@ -28,18 +28,9 @@ def send(folder: RunFolder, request: Request, *, origin: str = "cli") -> int:
         request_id = inbox.post(request, origin=origin)
     finally:
         inbox.close()
-    if not alive:
-        _have_it_read(folder)
+    if isinstance(request, Kill):
+        start_aftermath(folder, request_id)
     return request_id
-
-
-def _have_it_read(folder: RunFolder) -> None:
-    try:
-        take_up(folder)
-    except LaunchFailed:
-        # Where another runner was just starting, that one reads it.
-        if not is_held(folder.lock):
-            raise
 
 
 def await_answer(
@@ -58,6 +49,8 @@ def await_answer(
                 seq = event.seq
                 if isinstance(event.body, ev.RequestRefused) and event.body.request_id == request_id:
                     raise RunError(f"refused: {event.body.reason}")
+                if isinstance(event.body, ev.RequestWithdrawn) and event.body.request_id == request_id:
+                    raise RunError(f"withdrawn by {event.body.by or 'someone'}")
                 if (until or _answers(request_id))(event):
                     return event
             if time.monotonic() > deadline or not (is_held(folder.lock) or reader.since(seq, 1)):
@@ -74,8 +67,6 @@ def patience_s(request: Request) -> float:
     """How long a command waits for the answer: an injected message waits for the next model request."""
     if isinstance(request, Inject):
         return 10.0
-    if isinstance(request, Kill):
-        return 60.0
     return 15.0 if verb_of(request) != "score" else 600.0
 
 

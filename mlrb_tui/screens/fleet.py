@@ -9,10 +9,10 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.screen import Screen
 
 from agent.record.home import Home, RunFolder
-from agent.record.values import RunSummary
+from agent.record.text import printable
+from agent.record.values import RunSummary, WantedApproval
 from mlrb_tui.control.settings import Settings
 from mlrb_tui.screens.fleet_steering import Steering
 from mlrb_tui.views import fleet, steering
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
     from agent.record.watch import RunsWatch
+    from mlrb_tui.control.lost_runs import LostRuns
 
 _LOOK_EVERY_S = 1.0
 # Behind another screen: a dialog's backdrop lets through what changes, and repaints itself for it.
 _LOOK_BEHIND_EVERY_S = 5.0
 
 
-class FleetScreen(Steering, Screen[None]):
+class FleetScreen(Steering):
     """All runs; live ones are looked at once a second."""
 
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-low"), (20, "-high")]  # noqa: RUF012
@@ -40,6 +41,7 @@ class FleetScreen(Steering, Screen[None]):
     AUTO_FOCUS = "RunTable"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new_run", "new run", id="fleet.new", tooltip="launch an agent on a task"),
+        *Steering.ANSWER_BINDINGS,
         *Steering.STEERING_BINDINGS,
         Binding("slash", "filter", "filter", id="fleet.filter", key_display="/", tooltip="show only some runs"),
         Binding("o", "order", "order", id="fleet.order", tooltip="sort by something else"),
@@ -60,6 +62,7 @@ class FleetScreen(Steering, Screen[None]):
         self._rows: list[fleet.FleetRow] = []
         self._known: dict[str, fleet.FleetRow] = {}
         self._counts = fleet.FleetCounts()
+        self._waiting: list[fleet.FleetRow] = []
         self._looked = False
         self._shown = 0
         self._id_width = 4
@@ -83,13 +86,23 @@ class FleetScreen(Steering, Screen[None]):
     @work(group="look")
     async def _keep_looking(self) -> None:
         """Look at all runs once a second, in a thread of its own; one look at a time."""
-        runs = await asyncio.to_thread(_watch, self.home)
+        runs, lost = await asyncio.to_thread(_watch, self.home, self.settings)
         try:
             while True:
-                self._take(await asyncio.to_thread(runs.look))
+                summaries, first = await asyncio.to_thread(runs.look), not self._looked
+                self._take(summaries)
+                if first:
+                    self._look_for_leftovers()
+                await asyncio.to_thread(lost.look, summaries)
                 await asyncio.sleep(_LOOK_EVERY_S if self.is_current else _LOOK_BEHIND_EVERY_S)
         finally:
             runs.close()
+
+    @work(group="leftovers")
+    async def _look_for_leftovers(self) -> None:
+        """Say once, at the start, what earlier runs left behind."""
+        if line := await asyncio.to_thread(_leftovers, self.home):
+            self.app.notify(printable(line), severity="warning", timeout=15, markup=False)
 
     # ── what is shown ────────────────────────────────────────────────────────────────────────────────────
 
@@ -99,6 +112,7 @@ class FleetScreen(Steering, Screen[None]):
         self._id_width = fleet.id_width(self._rows)
         self._counts = fleet.count(self._rows, fleet.midnight_before(self._clock()))
         self.app.live_runs = self._counts.live  # type: ignore[attr-defined]
+        self._waiting = fleet.waiting(self._rows)
         self._looked = True
         if self.is_current or not self._shown:
             self._show()
@@ -125,10 +139,12 @@ class FleetScreen(Steering, Screen[None]):
     def _look_at_selected(self) -> None:
         """The look, and the keys that make sense, are those of the run under the cursor."""
         row = self.query_one(RunTable).row_at_cursor
-        self.query_one(Look).look_at(row)
+        self.query_one(Look).look_at(row, self._waiting)
         offered = frozenset[str]()
         if row is not None and not self.read_only:
             offered = steering.applicable(row.summary, lost=row.mood == "lost")
+            # On a run that waits for nothing they lead to one that does.
+            offered |= frozenset(steering.ANSWERS) if self._waiting else frozenset()
         if offered != self._offered:
             self._offered = offered
             self.refresh_bindings()
@@ -178,6 +194,21 @@ class FleetScreen(Steering, Screen[None]):
         """The run that keys act on."""
         run = self.query_one(RunTable).run_at_cursor
         return None if run is None else RunFolder(self.home.runs / run)
+
+    @property
+    def questioned(self) -> tuple[RunFolder, WantedApproval] | None:
+        """The question of the run at the cursor; where it has none, the cursor goes to the run that waits longest."""
+        if not self.may_steer():
+            return None
+        row = self.query_one(RunTable).row_at_cursor
+        if row is not None and row.mood == "needs you" and row.summary.approval is not None:
+            return RunFolder(self.home.runs / row.summary.run), row.summary.approval
+        table = self.query_one(RunTable)
+        gone_to = next((each.summary.run for each in self._waiting if table.go_to(each.summary.run)), None)
+        self.word_failed(
+            "nothing waits for a word in the runs shown" if gone_to is None else f"{gone_to} waits for a word"
+        )
+        return None
 
     @on(RunTable.Opened)
     def open_run(self, message: RunTable.Opened) -> None:
@@ -241,7 +272,15 @@ class FleetScreen(Steering, Screen[None]):
         self.app.exit(0)
 
 
-def _watch(home: Home) -> "RunsWatch":
+def _watch(home: Home, settings: Settings) -> "tuple[RunsWatch, LostRuns]":
     from agent.record.watch import RunsWatch
+    from mlrb_tui.control.lost_runs import LostRuns
 
-    return RunsWatch(home)
+    return RunsWatch(home), LostRuns(home, settings)
+
+
+def _leftovers(home: Home) -> str:
+    from agent.sandbox.leftovers import find
+    from mlrb_tui.control.reaping import told
+
+    return told(find(home))

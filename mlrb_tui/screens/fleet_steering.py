@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import work
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from agent.record.home import RunFolder
 from agent.record.text import printable
 from agent.record.values import PauseStrength
+from mlrb_tui.screens.answering import Answering
 from tasks.errors import MlrbError
 
 if TYPE_CHECKING:
-    from agent.record.inbox import Request
+    from agent.record.inbox import Approve, Request
     from mlrb_tui.views.blocks import Asked
 
 _LOOK_EVERY_S = 0.15
@@ -25,7 +25,7 @@ KILL_DETAIL = (
 )
 
 
-class Steering(Screen[None]):
+class Steering(Answering):
     """Keys that steer a run; whoever inherits says which one."""
 
     read_only: bool = False
@@ -104,6 +104,14 @@ class Steering(Screen[None]):
                 self._ask(Kill(), "kill", folder)
 
         self.app.push_screen(Confirm(f"Kill {folder.run}?", KILL_DETAIL, danger=True), kill)
+
+    def say_word(self, folder: RunFolder, word: "Approve") -> None:
+        """Send a word to a run."""
+        self._ask(word, word.word, folder)
+
+    def word_failed(self, said: str) -> None:
+        """Say why a word could not be sent."""
+        self.app.notify(printable(said), severity="warning", markup=False)
 
     def _ask(self, request: "Request", word: str, folder: RunFolder | None = None) -> None:
         folder = folder or self.steered

@@ -13,9 +13,11 @@ from textual.widgets import Input
 
 from agent.errors import RecordError
 from agent.record.home import RunFolder
+from agent.record.inbox import Approve
 from agent.record.text import one_line
-from agent.record.values import Limits, RunSummary
+from agent.record.values import Limits, RunSummary, WantedApproval
 from mlrb_tui.control.recording import Recording
+from mlrb_tui.screens.answering import Answering
 from mlrb_tui.screens.run_moving import RunMoving
 from mlrb_tui.screens.run_steering import STEERING, STEERING_KEYS, RunSteering
 from mlrb_tui.views import search
@@ -40,7 +42,7 @@ _LONGEST_WAIT_S = 0.15
 """Frames come slower the more they repaint, but never slower than this."""
 
 
-class RunScreen(RunMoving, RunSteering, OpaqueScreen):
+class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
     """A run at one moment of it; at its end, it follows."""
 
     CSS_PATH = "run.tcss"
@@ -48,6 +50,7 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
     HORIZONTAL_BREAKPOINTS = list(_WIDTHS)  # noqa: RUF012
     VERTICAL_BREAKPOINTS = list(_HEIGHTS)  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
+        *Answering.ANSWER_BINDINGS,
         *RunSteering.STEERING_BINDINGS,
         *RunMoving.MOVING_BINDINGS,
         Binding("slash", "search", "search", id="run.search", key_display="/", tooltip="find a text in this run"),
@@ -156,7 +159,11 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
 
     def _shown(self) -> Shown:
         now = self.view.now(time.time(), live=self._live)
-        return Shown(summary=self.view.summary_at(now), readings=self.view.readings, now=now)
+        killing = any(asked.verb == "kill" for asked in self.view.transcript.open_requests)
+        return Shown(
+            summary=self.view.summary_at(now), readings=self.view.readings, now=now,
+            killing=killing and self.view.summary.state != "ended",
+        )  # fmt: skip
 
     def _paint_header(self, shown: Shown) -> int:
         text, until = self._said
@@ -224,6 +231,27 @@ class RunScreen(RunMoving, RunSteering, OpaqueScreen):
         else:
             return self.recording.folder
         return None
+
+    @property
+    def approving(self) -> bool:
+        """Whether calls wait for a person."""
+        return self.view.summary.approve
+
+    @property
+    def questioned(self) -> tuple[RunFolder, WantedApproval] | None:
+        """The question that is shown, if anybody is there to hear the answer."""
+        folder, wanted = self.steered, self.view.summary.approval
+        if folder is not None and wanted is None:
+            self.say("nothing waits for a word")
+        return None if folder is None or wanted is None else (folder, wanted)
+
+    def say_word(self, folder: RunFolder, word: Approve) -> None:
+        """Send a word to the run."""
+        self.ask(word, word.word)
+
+    def word_failed(self, said: str) -> None:
+        """Say why a word could not be sent."""
+        self.say(one_line(said))
 
     @property
     def limits(self) -> Limits:

@@ -6,13 +6,17 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from agent.errors import RecordError
+from agent.record.asked import queued_messages
 from agent.record.home import RunFolder
-from agent.record.inbox import ChangeLimits, Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
+from agent.record.inbox import ApproveMode, ChangeLimits, Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
+from agent.record.log import EventReader
 from agent.record.text import one_line
 from agent.record.values import Limits, PauseStrength
 from mlrb_tui.control.amounts import changed_limits
 from mlrb_tui.control.revive import revived
 from mlrb_tui.control.steer import send
+from mlrb_tui.screens.answering import ANSWERING, ANSWERING_KEYS
 from mlrb_tui.views import receipts, steering, words
 from mlrb_tui.views.blocks import Asked
 from tasks.errors import MlrbError
@@ -23,9 +27,9 @@ KILL_DETAIL = (
 )
 
 
-STEERING = ("pause", "resume", "inject", "interrupt", "score", "limits", "kill")
+STEERING = ("pause", "resume", "inject", "messages", "interrupt", "score", "limits", "approve_mode", "kill", *ANSWERING)
 """The actions that ask something of a run."""
-STEERING_KEYS = ("p", "P", "r", "i", "x", "s", "l", "k")
+STEERING_KEYS = ("p", "P", "r", "i", "m", "x", "s", "l", "M", "k", *ANSWERING_KEYS)
 
 
 class RunSteering(Screen[None]):
@@ -39,6 +43,12 @@ class RunSteering(Screen[None]):
         Binding("x", "interrupt", "interrupt", id="run.interrupt", tooltip="end the running command"),
         Binding("s", "score", "score now", id="run.score", tooltip="grade what is there, without stopping it"),
         Binding("l", "limits", "limits", id="run.limits", tooltip="give it more, or less, of what it may use"),
+        Binding(
+            "m", "messages", "messages", id="run.messages", show=False, tooltip="change or withdraw what is queued"
+        ),
+        Binding(
+            "M", "approve_mode", "approve mode", id="run.approve", show=False, tooltip="have each change wait for you"
+        ),
         Binding("k", "kill", "kill", id="run.kill", tooltip="end the run, with proof that nothing is left"),
     )
 
@@ -53,6 +63,11 @@ class RunSteering(Screen[None]):
     @property
     def steered(self) -> RunFolder | None:
         """The run that keys act on; None, said to the person, where there is none to act on."""
+        raise NotImplementedError
+
+    @property
+    def approving(self) -> bool:
+        """Whether calls wait for a person."""
         raise NotImplementedError
 
     @property
@@ -92,6 +107,33 @@ class RunSteering(Screen[None]):
 
         hint = "It goes out with the very next model request, and the record keeps it."
         self.app.push_screen(TextPrompt(f"Say to {self.steered.run}", hint), send_it)
+
+    def action_messages(self) -> None:
+        """Show what is queued, and change or take back one of it."""
+        folder = self.steered
+        if folder is None:
+            return
+        from mlrb_tui.widgets.queued import QueuedMessages, Wish
+
+        try:
+            with EventReader(folder.events) as reader:
+                messages = queued_messages(reader)
+        except RecordError as error:
+            self.say(one_line(error.message))
+            return
+        if not messages:
+            self.say("no message is queued")
+            return
+
+        def ask(wish: Wish | None) -> None:
+            if wish is not None:
+                self.ask(wish, "message")
+
+        self.app.push_screen(QueuedMessages(messages), ask)
+
+    def action_approve_mode(self) -> None:
+        """Turn approve mode on or off."""
+        self.ask(ApproveMode(on=not self.approving), "approve mode")
 
     def action_limits(self) -> None:
         """Ask for new limits and send them."""

@@ -6,9 +6,10 @@ from typing import assert_never
 from agent.record.text import one_line, printable
 from agent.record.values import Score
 from mlrb_tui.views import words
-from mlrb_tui.views.blocks import AnyBlock, Asked, Called, Message, Notice, Reply, Scored
+from mlrb_tui.views.blocks import AnyBlock, Asked, Called, Message, Notice, Question, Reply, Scored
 from mlrb_tui.views.charts import bar
 from mlrb_tui.views.edits import changed_lines
+from mlrb_tui.views.questions import question_rows
 from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, head, padded, row, width_of, wrapped
 from mlrb_tui.views.scores import score_spans
 
@@ -46,6 +47,8 @@ def _rows_of(block: AnyBlock, options: Options, now: float) -> list[Row]:
             return _called(block, options, now)
         case Asked():
             return _asked(block, options)
+        case Question():
+            return question_rows(block, options.width, now)
         case Scored():
             return _scored(block, options)
         case Notice():
@@ -153,6 +156,8 @@ def _status(block: Called, now: float, changed: list[tuple[str, str]] | None) ->
 
 
 def _ending(block: Called) -> Span:
+    if block.rejected_by:
+        return Span(f"rejected by {one_line(block.rejected_by, 20)}", "warn")
     if block.interrupted_by:
         return Span(f"interrupted by {one_line(block.interrupted_by, 20)}", "warn")
     if block.timed_out:
@@ -201,6 +206,9 @@ def _validated(block: Called, options: Options) -> list[Row]:
 
 
 def _asked(block: Asked, options: Options) -> list[Row]:
+    if block.verb == "approve" and block.answered:
+        # The question itself says what the word was, and whose.
+        return []
     said = block.text if block.verb == "inject" else f"{block.verb} {block.text}".strip()
     receipt = _receipt(block)
     lines = wrapped(printable(said, lines=True), options.width - 4 - _label_width(options))[:8]
@@ -215,6 +223,8 @@ def _asked(block: Asked, options: Options) -> list[Row]:
 def _receipt(block: Asked) -> Span:
     if block.refused:
         return Span(f"refused: {printable(block.detail)}", "bad")
+    if block.withdrawn_by is not None:
+        return Span(f"withdrawn by {one_line(block.withdrawn_by, 20) or 'someone'}", "warn")
     stages = ["received"]
     if block.delivered:
         stages = ["delivered"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from agent.record import events as ev
-from agent.record.values import Progress, Score
+from agent.record.values import Decision, Progress, Score
 
 
 class Place(NamedTuple):
@@ -75,6 +75,7 @@ class Called(Block):
     duration_s: float = 0.0
     timed_out: bool = False
     interrupted_by: str = ""
+    rejected_by: str = ""
     output_lines: int = 0
     observation: str = ""
     progress: Progress | None = None
@@ -91,6 +92,7 @@ class Asked(Block):
     who: str
     origin: str = ""
     delivered: bool = False
+    withdrawn_by: str | None = None
     answered: bool = False
     refused: bool = False
     detail: str = ""
@@ -98,7 +100,24 @@ class Asked(Block):
     @property
     def open(self) -> bool:
         """Whether the answer is still to come."""
-        return not (self.answered or self.refused)
+        return not (self.answered or self.refused or self.withdrawn_by is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Block):
+    """A tool call that waits, or waited, for a person's word."""
+
+    approval_id: str
+    tool: str
+    title: str
+    arguments: Mapping[str, object]
+    rule: str = ""
+    decision: Decision | None = None
+    """None as long as it waits."""
+    by: str = ""
+    reason: str = ""
+    let_through: str = ""
+    """The class that was let through with it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,4 +139,4 @@ class Notice(Block):
     label: str = ""
 
 
-AnyBlock = Reply | Message | Called | Asked | Scored | Notice
+AnyBlock = Reply | Message | Called | Asked | Question | Scored | Notice

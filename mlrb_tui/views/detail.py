@@ -37,6 +37,13 @@ def _event_lines(reader: EventReader, event: ev.Event) -> Lines:
             return [*lines, *_plain(reader.text(text)), ("", ""), (said, "dim")]
         case ev.MessageAdded(text=text) | ev.NoteTaken(text=text) | ev.ModelStreamed(text=text):
             return _plain(reader.text(text))
+        case ev.ApprovalAsked(summary=summary, arguments=arguments):
+            given = msgspec.json.decode(reader.text(arguments), type=dict[str, object])
+            lines = [(line, "strong") for line in reader.text(summary).split("\n")]
+            for name, value in given.items():
+                if str(value) != reader.text(summary):
+                    lines += [("", ""), (name, "dim"), *_plain(str(value))]
+            return lines
         case ev.PlanChanged(items=items):
             return [(f"{number}. {item}", "") for number, item in enumerate(items, 1)]
         case ev.RequestReceived(verb=verb, text=text, who=who, origin=origin):

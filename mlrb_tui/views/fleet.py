@@ -52,10 +52,12 @@ def mood(summary: RunSummary) -> Mood:
                 return "lost"
             return "done" if summary.outcome in ("submitted", "limit") else "failed"
         case "paused":
-            return "paused"
+            return "needs you" if summary.pause_limit is not None else "paused"
         case "queued":
             return "waiting"
         case "starting" | "running" | "scoring":
+            if summary.approval is not None:
+                return "needs you"
             return "alarm" if summary.alerts else summary.state
 
 
@@ -221,6 +223,8 @@ def _noticed(row: FleetRow) -> str:
     summary = row.summary
     if row.mood == "alarm":
         return one_line(summary.last_alert) or "an alarm"
+    if summary.state != "ended" and row.mood == "needs you":
+        return wanted(summary)
     if summary.leftovers:
         return "left over: " + one_line("; ".join(summary.leftovers))
     score = summary.final_score or summary.last_score
@@ -228,6 +232,19 @@ def _noticed(row: FleetRow) -> str:
     said = ", untouched starter" if score and score.untouched else said
     detail = f": {one_line(summary.outcome_detail)}" if summary.outcome_detail and row.mood != "done" else said
     return words.state(summary) + detail
+
+
+def wanted(summary: RunSummary) -> str:
+    """What a live run needs a person for."""
+    if summary.approval is not None:
+        return f"wants approval: {one_line(summary.approval.summary) or summary.approval.tool}"
+    return f"paused: the limit on {summary.pause_limit} is reached"
+
+
+def waiting(rows: Iterable[FleetRow]) -> list[FleetRow]:
+    """The runs whose tool calls wait for a person's word, the one that waits longest first."""
+    found = [row for row in rows if row.mood == "needs you" and row.summary.approval is not None]
+    return sorted(found, key=lambda row: row.summary.approval.asked_at if row.summary.approval else 0.0)
 
 
 def notice_line(notice: Notice, signs: dict[Mood, str], id_width: int) -> Row:

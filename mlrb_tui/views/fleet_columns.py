@@ -118,10 +118,15 @@ def _now(row: FleetRow, context: Context) -> Cell:
             return _ended(row)
         case "queued":
             return (("waits to be taken up", "muted"),)
+        case "paused" if summary.pause_limit is not None:
+            return ((f"limit {summary.pause_limit} reached", "warn"), *_since(summary.paused_at, context))
         case "paused":
             said = "frozen" if summary.pause == "now" else "paused"
             by = f" by {one_line(summary.pause_by, 16)}" if summary.pause_by else ""
             return ((said + by, "info"), *_since(summary.paused_at, context))
+        case _ if summary.approval is not None:
+            shown = one_line(summary.approval.summary, 80) or summary.approval.tool
+            return (("wants approval  ", "warn"), (shown, "plain"), *_since(summary.approval.asked_at, context))
         case _:
             said = one_line(summary.now, 80) or summary.state
             tone: Tone = "warn" if summary.waiting else "accent" if said == "thinking" else "plain"

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from agent.record.text import one_line
-from agent.record.values import RunSummary
-from mlrb_tui.views import words
+from agent.record.values import RunSummary, WantedApproval
+from mlrb_tui.views import checklist, words
 from mlrb_tui.views.blocks import Asked
+from mlrb_tui.views.questions import answer_keys
 from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, row, width_of
 
 
@@ -24,7 +25,7 @@ def state(summary: RunSummary, *, lost: bool) -> Span:
     if summary.state == "ended":
         tones = {"submitted": "state-ok", "limit": "state-warn"}
         return Span(said, tones.get(summary.outcome or "", "state-bad"))
-    return Span(said, "state-ok" if summary.state == "running" else "state-warn")
+    return Span(said, "state-ok" if summary.state == "running" and summary.approval is None else "state-warn")
 
 
 def _identity(summary: RunSummary, width: int, *, lost: bool) -> Row:
@@ -80,15 +81,25 @@ def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Spa
         after = f" after {words.duration(summary.working_s)} of work" if summary.working_s else ""
         detail = one_line(summary.outcome_detail, 120)
         return [Span(f"ended{after}", "dim"), Span(f": {detail}" if detail else "")]
+    if summary.state == "paused" and summary.pause_limit is not None:
+        return [Span(f"the limit on {summary.pause_limit} is reached; raise it by "), Span("l", "strong"),
+                Span(", then "), Span("r", "strong"), Span(" goes on")]  # fmt: skip
     if summary.state == "paused":
         since = f" for {words.duration(now - summary.paused_at)}" if summary.paused_at is not None else ""
         by = f" by {one_line(summary.pause_by, 24)}" if summary.pause_by else ""
         how, what = ("frozen", "nothing runs") if summary.pause == "now" else ("paused", "no further model call")
         return [Span(f"{how}{by}{since}: {what}, no clock; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
+    if summary.approval is not None:
+        return question(summary.approval, now)
     what = one_line(summary.now, 120) or summary.state
     since = f" {words.duration(now - summary.now_since)}" if summary.now_since is not None else ""
     times = [Span(since, "strong"), *_eta(summary)]
     return [Span(cut(what, max(8, width - width_of(tuple(times))))), *times]
+
+
+def question(wanted: WantedApproval, now: float) -> list[Span]:
+    """That a call waits for a person, for how long, and the keys that answer."""
+    return [Span(f"waits for you {words.duration(now - wanted.asked_at)}   ", "warn"), *answer_keys(wanted.rule)]
 
 
 def _eta(summary: RunSummary) -> list[Span]:
@@ -114,7 +125,9 @@ def _why(asked: Asked, summary: RunSummary, now: float) -> str:
                 "message delivered, no answer yet" if asked.delivered else "message queued: goes with the next request"
             )
         case "kill":
-            return "killing: waits for proof that all is gone"
+            return checklist.in_one_line(summary)
+        case "approve":
+            return "answered: the runner has read it"
         case "score":
             return "scoring a snapshot of the submission"
         case _:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-_STEERING = ("pause", "freeze", "resume", "inject", "interrupt", "score", "kill", "limits")
-_GROUPS = {"table": "moving", "move": "moving", "filter": "moving"}
+_STEERING = ("pause", "freeze", "resume", "inject", "interrupt", "score", "kill", "limits", "approve", "messages")
+_GROUPS = {"answer": "answering a run", "table": "moving", "move": "moving", "filter": "moving"}
 
 
 class Key(NamedTuple):
@@ -18,7 +18,13 @@ class Key(NamedTuple):
 
 def grouped(keys: Iterable[Key]) -> dict[str, list[Key]]:
     """The keys by what they are for; one that is bound twice is said once."""
-    groups: dict[str, list[Key]] = {"steering a run": [], "this screen": [], "moving": [], "the app": []}
+    groups: dict[str, list[Key]] = {
+        "steering a run": [],
+        "answering a run": [],
+        "this screen": [],
+        "moving": [],
+        "the app": [],
+    }
     by_name: dict[tuple[str, str], Key] = {}
     for key in keys:
         group = _group(key.binding_id)
@@ -57,6 +63,11 @@ CONCEPTS: tuple[tuple[str, str], ...] = (
         "inject",
         "Your message goes out with the very next model request. The record keeps it, with its receipt: queued,"
         " delivered, answered. A run that people helped is marked as helped.",
+    ),
+    (
+        "approve",
+        "In approve mode each call that runs or changes something waits for your word. An edit and a rejection are"
+        " told to the agent; always lets a class of commands through for the rest of the run. The time is yours.",
     ),
     (
         "kill",

@@ -10,13 +10,15 @@ HEADS = (
     "run_created", "run_started", "run_paused", "run_resumed", "limits_changed", "run_ended", "sandbox_started",
     "sandbox_lost", "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
     "note_taken", "plan_changed", "request_received", "graded", "alert_raised",
+    "approval_asked", "approve_mode_changed",
 )  # fmt: skip
 """The kinds that begin a block."""
 
 QUIET = (
     "heartbeat", "step_started", "model_asked", "model_streamed", "tool_output", "tool_finished", "gpu_sampled",
     "host_sampled", "progress_seen", "request_delivered", "request_answered", "request_refused",
-    "grading_started", "grading_progressed", "checkpoint_seen",
+    "request_edited", "request_withdrawn", "approval_given",
+    "grading_started", "grading_progressed", "checkpoint_seen", "proof_found",
 )  # fmt: skip
 """The kinds that begin none: they add to one, or belong to a panel."""
 
@@ -45,6 +47,9 @@ def _said(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             return "║", said, " · ".join(part for part in (f"by {by}" if by else "", why) if part), "pause"
         case ev.RunResumed(by=by):
             return "▶", "resumed", f"by {by}" if by else "", "pause"
+        case ev.ApproveModeChanged(on=on, by=by):
+            said = "each call that changes something waits for a word" if on else "nothing waits for a word any more"
+            return "◆", "approve mode on" if on else "approve mode off", f"{said} · by {by}", "person"
         case ev.LimitsChanged(limits=limits, by=by, why=why):
             because = f" · {why}" if why else ""
             return "≡", "limits", f"{words.limits(limits)} · by {by}{because}", "person"

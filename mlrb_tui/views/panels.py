@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.record.text import one_line
 from agent.record.values import Gpu, RunSummary, Score
-from mlrb_tui.views import words
+from mlrb_tui.views import checklist, words
 from mlrb_tui.views.charts import bar, curve, spark
 from mlrb_tui.views.rows import EMPTY, Row, Span, apart, cells, cut, cut_row, row, width_of
 from mlrb_tui.views.scores import figure, verdict
@@ -30,6 +30,8 @@ class Shown:
     """Already brought forward to `now`."""
     readings: Readings
     now: float
+    killing: bool = False
+    """Somebody asked for the run's end, and it is not there yet."""
 
 
 Maker = Callable[[Shown, int], Panel | None]
@@ -38,8 +40,8 @@ Maker = Callable[[Shown, int], Panel | None]
 def boxes(shown: Shown, width: int, height: int) -> list[Row]:
     """The panels as rows of exactly `width` columns, at most `height` of them."""
     inner = width - 4
-    panels = [panel for make in (_left, _score, _machine, _rate, _checkpoints) if (panel := make(shown, inner))]
-    order = {"left": 0, "score": 1, "throughput": 3, "checkpoints": 5}
+    panels = [panel for make in (_kill, _left, _score, _machine, _rate, _checkpoints) if (panel := make(shown, inner))]
+    order = {"kill": -1, "left": 0, "score": 1, "throughput": 3, "checkpoints": 5}
     panels.sort(key=lambda panel: order.get(panel.title, 2))
     used = sum(len(panel.rows) + 2 for panel in panels)
     if (loss := _loss(shown, inner, height - used - 3)) is not None:
@@ -67,6 +69,15 @@ def _box(panel: Panel, width: int) -> list[Row]:
 
 def _filled(line: Row, width: int) -> Row:
     return apart(cut_row(line, width), EMPTY, width)
+
+
+# ── how it is ended ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _kill(shown: Shown, width: int) -> Panel | None:
+    if not (shown.killing or shown.summary.proofs):
+        return None
+    return Panel("kill", [cut_row(line, width) for line in checklist.rows(shown.summary)])
 
 
 # ── what is left ─────────────────────────────────────────────────────────────────────────────────────────
@@ -110,6 +121,8 @@ def clocks(shown: Shown) -> list[str]:
     parts = [f"worked {words.clock(summary.working_s)}"]
     if summary.paused_s >= 1:
         parts.append(f"paused {words.clock(summary.paused_s)}")
+    if summary.approval_s >= 1:
+        parts.append(f"asked {words.clock(summary.approval_s)}")
     if summary.waited_s >= 1:
         parts.append(f"waited {words.clock(summary.waited_s)}")
     if summary.gpus and summary.started_at is not None:

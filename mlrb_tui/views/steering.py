@@ -2,7 +2,10 @@
 
 from agent.record.values import RunSummary
 
-ALL = ("pause", "freeze", "resume", "inject", "interrupt", "score", "limits", "kill")
+ANSWERS = ("accept", "edit", "reject", "always")
+"""A person's words to a tool call that waits for one."""
+_ASKED_ANY_TIME = ("pause", "freeze", "resume", "inject", "interrupt", "score", "limits", "kill")
+ALL = (*_ASKED_ANY_TIME, *ANSWERS)
 """Every request, by the last part of its binding's id."""
 _LOST = ("resume", "kill")
 
@@ -18,12 +21,21 @@ def applicable(summary: RunSummary, *, lost: bool = False, pausing: bool = False
             return frozenset(("kill",))
         case "paused":
             also_frozen = summary.pause == "now"
-            return frozenset(ALL) - {"pause", "interrupt"} - ({"freeze"} if also_frozen else set())
+            return frozenset(_ASKED_ANY_TIME) - {"pause", "interrupt"} - ({"freeze"} if also_frozen else set())
         case "starting" | "running":
             left_out = set() if pausing else {"resume"}
-            return frozenset(ALL) - left_out - (set() if _commands(summary) else {"interrupt"})
+            asked = frozenset(_ASKED_ANY_TIME) - left_out - (set() if _commands(summary) else {"interrupt"})
+            return asked | _answers(summary)
+
+
+def _answers(summary: RunSummary) -> frozenset[str]:
+    if summary.approval is None:
+        return frozenset()
+    return frozenset(ANSWERS) - (set() if summary.approval.rule else {"always"})
 
 
 def _commands(summary: RunSummary) -> bool:
     """Whether a command runs, as far as a summary tells."""
+    if summary.approval is not None:
+        return False
     return bool(summary.now) and summary.now not in ("thinking", "starting") and not summary.waiting

@@ -11,7 +11,7 @@ from agent.record.summary import preview
 from agent.record.text import one_line, settle_carriage_returns
 from agent.record.values import Blob, Text
 from mlrb_tui.views import notices
-from mlrb_tui.views.blocks import AnyBlock, Asked, Called, Message, Reply, Scored, place_of
+from mlrb_tui.views.blocks import AnyBlock, Asked, Called, Message, Question, Reply, Scored, place_of
 
 TAIL_CHARACTERS = 6_000
 STREAM_CHARACTERS = 4_000
@@ -27,6 +27,7 @@ class Transcript:
         self._calls: dict[str, int] = {}
         self._streams: dict[str, int] = {}
         self._requests: dict[int, int] = {}
+        self._questions: dict[str, int] = {}
 
     def apply(self, events: Iterable[ev.Event]) -> None:
         """Take in events that follow the ones before."""
@@ -86,6 +87,14 @@ class Transcript:
                 self._receipt(request_id, answered=True, detail=one_line(detail))
             case ev.RequestRefused(request_id=request_id, reason=reason):
                 self._receipt(request_id, refused=True, detail=one_line(reason))
+            case ev.RequestEdited(request_id=request_id, text=text):
+                self._receipt(request_id, text=text)
+            case ev.RequestWithdrawn(request_id=request_id, by=by):
+                self._receipt(request_id, withdrawn_by=by)
+            case ev.ApprovalAsked():
+                self._question(event, body)
+            case ev.ApprovalGiven():
+                self._decide(body)
             case ev.Graded():
                 self._graded(event, body)
             case _:
@@ -157,7 +166,8 @@ class Transcript:
     def _finish(self, body: ev.ToolFinished) -> None:
         self._change_call(
             body.call_id, finished=True, failed=body.failed, exit_code=body.exit_code, duration_s=body.duration_s,
-            timed_out=body.timed_out, interrupted_by=body.interrupted_by, output_lines=body.output_lines,
+            timed_out=body.timed_out, interrupted_by=body.interrupted_by, rejected_by=body.rejected_by,
+            output_lines=body.output_lines,
             observation=preview(body.observation)[:TAIL_CHARACTERS], progress=None,
         )  # fmt: skip
         self._calls.pop(body.call_id, None)
@@ -185,6 +195,24 @@ class Transcript:
         if isinstance(block, Asked):
             self._put(dataclasses.replace(block, **changes))  # type: ignore[arg-type]
 
+    def _question(self, event: ev.Event, body: ev.ApprovalAsked) -> None:
+        # A runner that takes the run up asks the same question again: it stands where it stood.
+        if self._find(self._questions.get(body.approval_id, -1)) is None:
+            self._add(
+                Question(place=place_of(event), approval_id=body.approval_id, tool=body.tool,
+                         title=preview(body.summary).strip() or body.tool, arguments=_arguments(body.arguments),
+                         rule=body.rule)
+            )  # fmt: skip
+            self._questions[body.approval_id] = event.seq
+
+    def _decide(self, body: ev.ApprovalGiven) -> None:
+        block = self._find(self._questions.get(body.approval_id, -1))
+        if isinstance(block, Question):
+            self._put(
+                dataclasses.replace(block, decision=body.decision, by=body.by, reason=one_line(body.reason, 300),
+                                    let_through=body.rule)
+            )  # fmt: skip
+
     # ── the list ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _add(self, block: AnyBlock | None) -> None:
@@ -203,6 +231,16 @@ class Transcript:
     def _put(self, block: AnyBlock) -> None:
         self.blocks[self.index_of(block.seq)] = block
         self.changes += 1
+
+
+def _arguments(text: Text) -> dict[str, object]:
+    """A question's arguments; of long ones, as much as the event itself holds."""
+    if isinstance(text, Blob):
+        return {"arguments": text.preview + " …"}
+    try:
+        return msgspec.json.decode(text, type=dict[str, object])
+    except msgspec.MsgspecError:
+        return {"arguments": text}
 
 
 def _joined(events: Iterable[ev.Event]) -> Iterable[ev.Event]:

@@ -12,7 +12,7 @@ from mlrb_tui.views.transcript import TAIL_CHARACTERS, Transcript
 
 PAGE = 60
 _TAIL_PIECES = 16
-_RECEIPTS = ("request_delivered", "request_answered", "request_refused")
+_RECEIPTS = ("request_delivered", "request_answered", "request_refused", "request_edited", "request_withdrawn")
 _LATE = 400
 
 
@@ -60,7 +60,11 @@ class Window:
         """What ends the calls and answers the requests among these events."""
         calls = {event.body.call_id for event in events if isinstance(event.body, ev.ToolCalled)}
         requests = {event.body.request_id for event in events if isinstance(event.body, ev.RequestReceived)}
+        asked = {event.body.approval_id for event in events if isinstance(event.body, ev.ApprovalAsked)}
         found: list[ev.Event] = []
+        if asked:
+            words = queries.between(self._reader, ("approval_given",), first=first, last=seq, limit=len(asked) + _LATE)
+            found += [event for event in words if getattr(event.body, "approval_id", None) in asked]
         if calls:
             ends = queries.between(self._reader, ("tool_finished",), first=first, last=seq, limit=len(calls) + _LATE)
             found += [event for event in ends if _call_id(event) in calls]

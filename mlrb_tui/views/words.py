@@ -64,6 +64,8 @@ def state(summary: RunSummary) -> str:
         return f"{summary.outcome or 'ended'}{limit}"
     if summary.state == "paused":
         return "frozen" if summary.pause == "now" else "paused"
+    if summary.approval is not None:
+        return "wants approval"
     return summary.state
 
 
@@ -124,6 +126,8 @@ def described(summary: RunSummary) -> dict[str, str]:
         "limits": limits(summary.limits),
         "worked": duration(summary.working_s),
         "paused": duration(summary.paused_s) if summary.paused_s else "",
+        "approve": approving(summary),
+        "asked": duration(summary.approval_s) if summary.approval_s >= 1 else "",
         "waited": duration(summary.waited_s) if summary.waited_s else "",
         "tokens": number(summary.usage.total_tokens),
         "cost": cost(summary),
@@ -133,6 +137,13 @@ def described(summary: RunSummary) -> dict[str, str]:
         "alert": summary.last_alert,
         "leftovers": "; ".join(summary.leftovers),
     }
+
+
+def approving(summary: RunSummary) -> str:
+    """Whether calls wait for a person, and which one does now."""
+    if summary.approval is None:
+        return "on" if summary.approve and summary.state != "ended" else ""
+    return f"{summary.approval.tool} {one_line(summary.approval.summary, 100)} waits: mlrb approve {summary.run[:4]}"
 
 
 def score_in_full(found: Score | None) -> str:

@@ -9,13 +9,14 @@ from textual.content import Content
 
 from agent.record.home import Home, RunFolder
 from agent.record.text import one_line
-from mlrb_tui.views import words
+from mlrb_tui.views import fleet, words
 from mlrb_tui.views.fleet import FleetRow
 from mlrb_tui.views.rows import Row, Span
 from mlrb_tui.widgets.row_lines import RowLines
 
 _REST_S = 0.06
 _BLOCKS = 8
+_QUEUED = 3
 
 
 class Look(RowLines):
@@ -25,29 +26,48 @@ class Look(RowLines):
         super().__init__(id=id)
         self._home = home
         self._clock = clock
-        self._wanted: tuple[str, int, int] | None = None
+        self._wanted: tuple[object, ...] | None = None
         self._titled = ""
 
-    def look_at(self, row: FleetRow | None) -> None:
-        """Show that run; nothing is read again while it stays as it is."""
+    def look_at(self, row: FleetRow | None, waiting: Sequence[FleetRow] = ()) -> None:
+        """Show that run, and below it whose calls wait for a word; nothing is read again while all stays as it is."""
         width, height = self.size
         if row is None or not height:
             self._wanted = None
             return
-        wanted = (row.summary.run, row.summary.seq, width)
+        others = [each for each in waiting if each.summary.run != row.summary.run]
+        wanted = (row.summary.run, row.summary.seq, width, *(each.summary.approval for each in others))
         if wanted != self._wanted:
             self._wanted = wanted
             if self._titled != (title := _title(row)):
                 self._titled = title
                 self.border_title = Content(title)
-            self._read(row.summary.run, width, height)
+            self._read(row.summary.run, width, height, others)
 
     @work(exclusive=True, group="look")
-    async def _read(self, run: str, width: int, height: int) -> None:
+    async def _read(self, run: str, width: int, height: int, others: Sequence[FleetRow]) -> None:
         # The cursor may only be passing by.
         await asyncio.sleep(_REST_S)
         folder = RunFolder(self._home.runs / run)
-        self.show(await asyncio.to_thread(last_rows, folder, width, height, self._clock()))
+        queue = queue_rows(others, width, self._clock())
+        found = await asyncio.to_thread(last_rows, folder, width, height - len(queue), self._clock())
+        self.show([*found, *[()] * (height - len(queue) - len(found)), *queue])
+
+
+def queue_rows(others: Sequence[FleetRow], width: int, now: float) -> list[Row]:
+    """The questions of other runs, the one that waits longest first."""
+    if not others:
+        return []
+    from mlrb_tui.views.questions import queue_row
+
+    shown = [
+        queue_row(number, row.summary.run, fleet.wanted(row.summary), now - row.summary.approval.asked_at, width)
+        for number, row in enumerate(others[:_QUEUED], 1)
+        if row.summary.approval is not None
+    ]
+    more = f", {len(others) - _QUEUED} more are not shown" if len(others) > _QUEUED else ""
+    heading = (Span("◆ ", "warn"), Span(f"waiting in other runs: {len(others)}{more}", "warn"))
+    return [heading, *shown]
 
 
 def last_rows(folder: RunFolder, width: int, height: int, now: float) -> Sequence[Row]:
@@ -65,7 +85,7 @@ def last_rows(folder: RunFolder, width: int, height: int, now: float) -> Sequenc
         return [(Span(one_line(error.message), "muted"),)]
     options = Options(width=width)
     rows = [row for block in transcript.blocks for row in rows_of(block, options, now)]
-    return rows[-height:]
+    return rows[-height:] if height > 0 else []
 
 
 def _title(row: FleetRow) -> str:

@@ -92,6 +92,14 @@ class RunTable(ScrollView, can_focus=True):
         """The row that keys act on."""
         return self._rows[self._cursor] if self._cursor < len(self._rows) else None
 
+    def go_to(self, run: str) -> bool:
+        """Put the cursor on that run; says whether it is in the list."""
+        found = self._place_of(run, -1)
+        there = found < len(self._rows) and self._rows[found].summary.run == run
+        if there:
+            self.move_to(found)
+        return there
+
     def _place_of(self, run: str | None, otherwise: int) -> int:
         for index, row in enumerate(self._rows):
             if row.summary.run == run:

@@ -20,11 +20,13 @@ HEAVY = (
     "lm_eval",
     "numpy",
     "sqlite_utils",
+    "apprise",
 )
 QUICK = {
     "mlrb_tui.cli": HEAVY,
     "mlrb_tui.commands.runs": HEAVY,
     "mlrb_tui.commands.steer": HEAVY,
+    "mlrb_tui.commands.reap": HEAVY,
     "mlrb_tui.commands.run": HEAVY,
     "mlrb_tui.commands.record": HEAVY,
     "mlrb_tui.commands.tasks": HEAVY,
@@ -36,7 +38,9 @@ QUICK = {
     "mlrb_tui.screens.fleet": tuple(name for name in HEAVY if name not in ("textual", "rich")),
     "mlrb_tui.screens.run": tuple(name for name in HEAVY if name not in ("textual", "rich")),
     "agent.runner.__main__": HEAVY,
+    "agent.runner.aftermath": HEAVY,
     "agent.record.index": HEAVY,
+    "agent.sandbox.leftovers": HEAVY,
     "agent.sandbox.local": HEAVY,
     "agent.sandbox.docker": HEAVY,
     "agent.models.choose": HEAVY,

@@ -18,7 +18,7 @@ from agent.record.home import Home, RunFolder
 from agent.record.inbox import Inbox, Request
 from agent.record.log import EventReader
 from agent.record.request import RunRequest, write_request
-from agent.record.values import Limits, RunSummary, Text
+from agent.record.values import ApproveRules, Limits, OnLimit, RunSummary, Text
 
 T = TypeVar("T", bound=ev.Body)
 
@@ -135,6 +135,8 @@ class Runs:
         pace_s: float = 0.0,
         model: str = "",
         approve: bool = False,
+        rules: ApproveRules | None = None,
+        on_limit: OnLimit = "end",
         sandbox: str = "local",
         base_url: str = "",
         task: str = TASK,
@@ -148,6 +150,7 @@ class Runs:
             RunRequest(
                 run=folder.run, task=task, model=model or f"scripted:{file}", sandbox=sandbox, who="tester",
                 limits=limits or Limits(time_s=60.0, steps=50), pace_s=pace_s, approve=approve, base_url=base_url,
+                approve_rules=rules or ApproveRules(), on_limit=on_limit,
             ),
         )  # fmt: skip
         Inbox(folder.inbox).close()

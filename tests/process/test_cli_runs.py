@@ -132,7 +132,15 @@ def test_kill_leaves_nothing_and_a_second_kill_says_it_has_ended(home: Home, sle
     assert ran.returncode == 0, ran.stderr
     eventually(lambda: not is_held(folder.lock))
     assert (of_folder(folder).outcome, of_folder(folder).leftovers) == ("killed", ())
-    assert mlrb(home, "kill", folder.run).returncode == 6
+    again = mlrb(home, "kill", folder.run)
+    assert (again.returncode, again.stdout) == (0, f"{folder.run}  kill: it was killed before; nothing is left over\n")
+
+
+def test_kill_of_a_run_that_has_ended_otherwise_says_how(home: Home) -> None:
+    folder = launch(home, QUICK, "--wait")
+    ran = mlrb(home, "kill", folder.run)
+    assert (ran.returncode, ran.stdout) == (6, "")
+    assert "has ended: submitted; nothing is left over" in ran.stderr
 
 
 def test_a_run_whose_runner_was_killed_is_lost_and_can_be_taken_up(home: Home, sleepy: str) -> None:

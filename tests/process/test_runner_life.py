@@ -187,12 +187,6 @@ def test_ended_run_is_not_started_again(runs: Runs) -> None:
     assert len(run.events()) == before
 
 
-def test_approve_mode_is_refused_and_not_ignored(runs: Runs) -> None:
-    run = runs.start([script_line("submit")], approve=True)
-    assert run.ended().outcome == "failed"
-    assert run.bodies(ev.ModelAsked) == []
-
-
 def test_secret_of_the_runners_environment_never_reaches_the_record(runs: Runs) -> None:
     runs.environment["ANTHROPIC_API_KEY"] = "sk-very-secret-0123456789"
     run = runs.start([bash("echo sk-very-secret-0123456789; env | grep -c ANTHROPIC_API_KEY"), script_line("submit")])

@@ -14,7 +14,7 @@ from agent.record.inbox import Inbox
 from agent.record.lock import hold
 from agent.record.log import write_events
 from agent.record.request import RunRequest, write_request
-from agent.record.values import Gpu, Host, Limits, Outcome, Progress, RunSummary, Score, Usage
+from agent.record.values import Gpu, Host, Limits, Outcome, Progress, RunSummary, Score, Usage, WantedApproval
 
 NOON = 1_764_417_600.0
 """The moment that these runs are looked at: 12:00 UTC on a day in November 2025."""
@@ -153,6 +153,24 @@ def believable() -> list[RunSummary]:
     ]
 
 
+def waiting_for_words() -> list[RunSummary]:
+    """Believable runs, two of which wait for a person's word and one for a higher limit."""
+    first = WantedApproval(
+        approval_id="q9", call_id="t2", tool="bash", summary="python train.py --resume ckpt/8000 --lr 3e-4",
+        rule="python train.py *", asked_at=NOON - 130,
+    )  # fmt: skip
+    second = WantedApproval(
+        approval_id="q4", call_id="t2", tool="bash", summary="rm -rf ckpt_old && ls", asked_at=NOON - 20
+    )
+    changes: dict[str, dict[str, object]] = {
+        "7f3a21c4": {"approve": True, "approval": first, "created_at": NOON - 100},
+        "a91c0d2e": {"approve": True, "approval": second},
+        "e6f70b1c": {"pause_limit": "time", "pause_by": ""},
+        "5d20aa17": {"alerts": 0, "last_alert": ""},
+    }
+    return [msgspec.structs.replace(run, **changes.get(run.run, {})) for run in believable()]
+
+
 def many(count: int) -> list[RunSummary]:
     """So many runs, most of them ended, from one seed."""
     rng = random.Random(7)
@@ -221,6 +239,12 @@ def a_log(summary: RunSummary) -> list[ev.Event]:
         (41, ev.ToolOutput(call_id="t1", text="step 8100/12000  loss 3.41  18.2k tok/s  eta 41m\n")),
         (41, ev.ToolOutput(call_id="t1", text="saved ckpt/8100\n")),
     ]
+    if (wanted := summary.approval) is not None:
+        asked = ev.ApprovalAsked(
+            approval_id=wanted.approval_id, call_id="t2", tool=wanted.tool, summary=wanted.summary, rule=wanted.rule,
+            arguments=msgspec.json.encode({"command": wanted.summary}).decode(), editable="command",
+        )  # fmt: skip
+        bodies[2:] = [(41, asked)]
     return [
         ev.Event(seq=seq, at=summary.created_at + seq, step=step, body=body)
         for seq, (step, body) in enumerate(bodies, 1)

@@ -1,5 +1,6 @@
 """The fleet screen under a pilot: keys, filter, hostile text, any size, and how it looks."""
 
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -9,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.record import index
-from agent.record.home import RunFolder
+from agent.record.home import Home, RunFolder
 from agent.record.inbox import Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
 from agent.record.values import RunSummary
 from mlrb_tui.app import MlrbApp
@@ -225,3 +226,15 @@ def test_picture(snap_compare: Snap, tmp_path: Path, alive: ExitStack, size: tup
         await until(pilot, lambda: "saved ckpt/8100" in shown(pilot), "the look")
 
     assert snap_compare(app, terminal_size=size, run_before=wait)
+
+
+async def test_leftovers_are_told_at_the_start(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home").ensure()
+    run = home.new_run()
+    stray = subprocess.Popen(["sleep", "761.25"], env={"MLRB_RUN": run.run, "HOME": str(run.work)})
+    try:
+        async with opened(home) as pilot:
+            await until(pilot, lambda: "without a runner: mlrb reap" in shown(pilot), "the word on leftovers")
+    finally:
+        stray.kill()
+        stray.wait()

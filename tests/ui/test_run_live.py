@@ -6,7 +6,7 @@ from pathlib import Path
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.inbox import ChangeLimits, Inbox, Inject, Kill, Pause, Posted, Resume
-from agent.record.values import Limits
+from agent.record.values import Limits, Proof
 from mlrb_tui.widgets.transcript import TranscriptLines
 from tests.ui.run_app import RunApp, app_on_run, live_run, screen_text, until
 
@@ -94,6 +94,24 @@ async def test_a_run_is_killed_only_after_a_yes(tmp_path: Path) -> None:
             assert posted(run) == []
             await pilot.press("k", "y")
             await until(pilot, lambda: [each.request for each in posted(run)] == [Kill()])
+
+
+async def test_a_kill_shows_its_checklist_while_it_fills_in(tmp_path: Path) -> None:
+    with live_run(tmp_path) as (home, run, log):
+        app = app_on_run(home, run)
+        async with app.run_test(size=(160, 40)) as pilot:
+            log.append(ev.RequestReceived(request_id=1, verb="kill", who="lea", origin="app"))
+            await until(pilot, lambda: "killing: waits for model calls, processes, log" in screen_text(app))
+            await until(pilot, lambda: "· processes    waits for proof" in screen_text(app))
+            log.append(ev.ProofFound(what="model calls", proven=True, detail="none is open"))
+            await until(pilot, lambda: "killing: model calls gone; waits for processes, log" in screen_text(app))
+            log.append(ev.ProofFound(what="processes", proven=False, detail="still there: 7"))
+            log.append(ev.SandboxStopped(proofs=(Proof("processes", False, "still there: 7"),)))
+            log.append(ev.RequestAnswered(request_id=1, detail="left over: processes: still there: 7"))
+            log.append(ev.RunEnded(outcome="killed"))
+            await until(pilot, lambda: "▲ processes    still there: 7" in screen_text(app))
+            assert "✔ model calls" in screen_text(app)
+            assert "✔ log closed" in screen_text(app)
 
 
 async def test_limits_are_changed_from_what_holds_now(tmp_path: Path) -> None:

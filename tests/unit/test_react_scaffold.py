@@ -23,7 +23,7 @@ class ListedCockpit:
         self._replies = replies
         self._step = 0
 
-    def begin_step(self) -> int:
+    async def begin_step(self) -> int:
         """Count."""
         self._step += 1
         self.did.append(f"step {self._step}")

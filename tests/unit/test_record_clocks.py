@@ -46,3 +46,33 @@ def test_between_two_events_the_clock_that_runs_goes_on() -> None:
     assert (clock_of(running), clocks_at(running, 107.0)) == ("working_s", {"working_s": 12.0})
     assert clocks_at(running, 90.0) == {}
     assert clocks_at(RunSummary(state="scoring", at=100.0), 107.0) == {}
+
+
+def test_time_that_a_person_takes_for_a_word_has_a_clock_of_its_own() -> None:
+    question = ev.ApprovalAsked(approval_id="q1", call_id="c", tool="bash", summary="ls")
+    summary = _folded(
+        (100.0, _CREATED),
+        (100.0, ev.RunStarted(pid=1, host="h")),
+        (100.0, ev.StepStarted()),
+        (103.0, question),
+        (110.0, ev.RunPaused(strength="now", by="ann")),
+        (115.0, ev.RunResumed(by="ann")),
+        (120.0, ev.ApprovalGiven(approval_id="q1", decision="accepted", by="ann")),
+        (121.0, ev.Heartbeat(summary=RunSummary())),
+    )
+    assert (summary.working_s, summary.paused_s, summary.approval_s) == (4.0, 5.0, 12.0)
+    assert summary.approval is None
+
+
+def test_a_question_asked_again_after_a_crash_counts_as_waiting_from_then_on() -> None:
+    question = ev.ApprovalAsked(approval_id="q1", call_id="c", tool="bash", summary="ls")
+    summary = _folded(
+        (100.0, _CREATED),
+        (100.0, ev.RunStarted(pid=1, host="h")),
+        (100.0, ev.StepStarted()),
+        (103.0, question),
+        (200.0, ev.RunStarted(pid=2, host="h", resumed=True)),
+        (205.0, question),
+        (207.0, ev.Heartbeat(summary=RunSummary())),
+    )
+    assert (summary.state, summary.working_s, summary.approval_s) == ("running", 3.0, 2.0)

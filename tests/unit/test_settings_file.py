@@ -33,6 +33,10 @@ def test_what_stands_in_the_file_holds(home: Home) -> None:
         ("theme = ''", "theme"),
         ("model = ", "not TOML"),
         ("[model]\nname = 'x'", "model"),
+        ("on_limit = 'stop'", "on_limit"),
+        ("[approve]\nlet_trough = ['ls']", "let_trough"),
+        ("[approve]\nlet_through = ['ls; rm x']", "no single simple command"),
+        ("[approve]\nalways_ask = ['']", "empty"),
     ],
 )
 def test_a_mistake_is_named_with_its_file_and_what_may_stand_there(home: Home, text: str, said: str) -> None:

@@ -1,11 +1,14 @@
 """Panels, head and time line: only what is known is said, and it fits."""
 
+from typing import Any
+
+import msgspec
 import pytest
 
 from agent.record import events as ev
 from agent.record.summary import fold_all
-from agent.record.values import Gpu, Host, Limits, Progress, RunSummary, Score, Violation
-from mlrb_tui.views import header, panels, timeline
+from agent.record.values import Gpu, Host, Limits, Progress, Proof, RunSummary, Score, Violation
+from mlrb_tui.views import checklist, header, panels, timeline
 from mlrb_tui.views.blocks import Asked, Place
 from mlrb_tui.views.marks import Marks
 from mlrb_tui.views.now import at_moment
@@ -190,6 +193,37 @@ def test_one_of_a_thing_is_not_told_in_the_plural() -> None:
     two = text(panels.boxes(shown(RunSummary(host=Host(cpu_percent=50.0, cpu_cores=1.5, processes=2))), 46, 60))
     assert "of 1.5 cores" in two
     assert "2 processes" in two
+
+
+def killed(*proofs: Proof, **more: Any) -> RunSummary:
+    return RunSummary(run="r", sandbox="docker", state="running", proofs=proofs, **more)
+
+
+def test_checklist_of_a_kill_says_what_is_waited_for_before_anything_is_proven() -> None:
+    said = text(panels.boxes(Shown(summary=killed(), readings=Readings(), now=1.0, killing=True), 46, 20))
+    assert [name for name in ("model calls", "container", "processes", "log closed") if name not in said] == []
+    assert "gpu memory" not in said
+    assert "✔" not in said
+
+
+def test_checklist_of_a_kill_fills_in_line_by_line() -> None:
+    summary = killed(Proof("model calls", True, "none is open"), Proof("gpu memory", False, "waiting: gpu 0"))
+    said = text(checklist.rows(summary))
+    assert (said.count("✔"), "waiting: gpu 0" in said) == (1, True)
+    assert checklist.in_one_line(summary).startswith("killing: model calls gone; waits for container, processes")
+
+
+def test_what_a_kill_could_not_prove_stays_as_a_leftover() -> None:
+    summary = killed(Proof("container", False, "no Docker daemon answers"), Proof("model calls", True, ""))
+    over = msgspec.structs.replace(summary, state="ended", outcome="killed")
+    lines = text(checklist.rows(over)).splitlines()
+    assert next(line for line in lines if "container" in line).startswith("▲")
+    assert next(line for line in lines if "processes" in line) == "▲ processes    nobody looked"
+    assert lines[-1].startswith("✔ log closed")
+
+
+def test_run_that_nobody_kills_has_no_checklist() -> None:
+    assert " kill " not in text(panels.boxes(whole(baby_lm.events()), 46, 60))
 
 
 def test_in_one_line_too_a_score_that_is_none_is_not_called_invalid() -> None:

@@ -1,0 +1,158 @@
+"""Our containers as the daemon knows them, asked over its socket: the SDK would cost half a second to import."""
+
+import http.client
+import json
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from agent.errors import SandboxUnavailable
+from agent.record.values import Proof
+from agent.sandbox.engine import REQUEST_TIMEOUT_S, daemon_socket
+
+RUN_LABEL = "mlrb.run"
+ROLE_LABEL = "mlrb.role"
+HOME_LABEL = "mlrb.home"
+
+_REMOVAL_S = 10.0
+
+
+@dataclass(frozen=True)
+class Container:
+    """A container that carries a run's label."""
+
+    container_id: str
+    name: str
+    run: str
+    role: str
+    """`sandbox` or `grader`."""
+    home: str
+    """The mark of the home that its run belongs to; empty where it was made without one."""
+    state: str
+    """The daemon's word: `created`, `running`, `paused`, `exited` …"""
+    since: str
+    """How long it has been so, in the daemon's words."""
+
+
+def labels(run: str, role: str, home: str) -> dict[str, str]:
+    """What a container of a run is labelled with."""
+    return {RUN_LABEL: run, ROLE_LABEL: role, **({HOME_LABEL: home} if home else {})}
+
+
+def labelled(run: str = "", daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S) -> list[Container]:
+    """All containers of that run, or of every run; raises `SandboxUnavailable` where no daemon answers."""
+    wanted = f"{RUN_LABEL}={run}" if run else RUN_LABEL
+    filters = quote(json.dumps({"label": [wanted]}))
+    status, body = _ask("GET", f"/containers/json?all=1&filters={filters}", daemon, timeout_s)
+    if status != 200:
+        raise SandboxUnavailable(f"the Docker daemon does not list its containers: {_reason(status, body)}")
+    return [_container(entry) for entry in json.loads(body)]
+
+
+def of_run(run: str, home: str, daemon: Path | None = None) -> list[Container]:
+    """The run's containers, but for those that say that they are another home's."""
+    return [found for found in labelled(run, daemon) if not (found.home and home and found.home != home)]
+
+
+def remove(container: Container, daemon: Path | None = None) -> str:
+    """End and remove it; returns why that could not be, or nothing where it is gone."""
+    status, body = _ask("DELETE", f"/containers/{container.container_id}?force=1&v=1", daemon, REQUEST_TIMEOUT_S)
+    # 404: somebody was quicker. 409: it is being removed already.
+    return "" if status in (204, 404, 409) else _reason(status, body)
+
+
+def processes_in(container: Container, daemon: Path | None = None) -> int:
+    """How many processes run in it; 0 where it does not run."""
+    status, body = _ask("GET", f"/containers/{container.container_id}/top", daemon, REQUEST_TIMEOUT_S)
+    return len(json.loads(body).get("Processes") or ()) if status == 200 else 0
+
+
+def clear(run: str, home: str, daemon: Path | None = None) -> tuple[int, list[str]]:
+    """Remove all containers of a run; how many processes ended with them, and what is left and why.
+
+    Raises `SandboxUnavailable` where no daemon answers.
+    """
+    ended = 0
+    refused: dict[str, str] = {}
+    for container in of_run(run, home, daemon):
+        ended += processes_in(container, daemon)
+        refused[container.container_id] = remove(container, daemon)
+    return ended, [_left(found, refused) for found in _still_there(run, home, daemon)]
+
+
+def proofs(ended: int, left: list[str]) -> tuple[Proof, ...]:
+    """What clearing a run's containers away has proven."""
+    return (
+        Proof("container", not left, f"still there: {', '.join(left)}" if left else "none is labelled with this run"),
+        # With a container's first process the kernel ends all others in it before the container counts as gone.
+        Proof("processes", not left, f"{ended} ended with the container"),
+    )
+
+
+def _still_there(run: str, home: str, daemon: Path | None) -> list[Container]:
+    """What is left of a run; a removal that is under way is waited for."""
+    deadline = time.monotonic() + _REMOVAL_S
+    while (left := of_run(run, home, daemon)) and time.monotonic() < deadline:
+        if not any(found.state == "removing" for found in left):
+            break
+        time.sleep(0.1)
+    return left
+
+
+def _left(container: Container, refused: dict[str, str]) -> str:
+    why = refused.get(container.container_id, "")
+    return f"{container.name} ({why})" if why else container.name
+
+
+class _Daemon(http.client.HTTPConnection):
+    """HTTP to a Unix socket."""
+
+    def __init__(self, path: Path, timeout_s: float) -> None:
+        super().__init__("docker", timeout=timeout_s)
+        self._path = path
+
+    def connect(self) -> None:
+        """Reach the daemon."""
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
+
+
+def _ask(method: str, resource: str, path: Path | None, timeout_s: float) -> tuple[int, bytes]:
+    path = path or daemon_socket()
+    if path is None:
+        raise SandboxUnavailable("only a Docker daemon on a unix:// socket can be asked", hint="see DOCKER_HOST")
+    connection = _Daemon(path, timeout_s)
+    try:
+        connection.request(method, resource)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise SandboxUnavailable(f"no Docker daemon answers at {path}", hint="is dockerd running?") from error
+    finally:
+        connection.close()
+
+
+def _container(entry: dict[str, Any]) -> Container:
+    carried: dict[str, str] = entry.get("Labels") or {}
+    names = entry.get("Names") or [entry["Id"][:12]]
+    return Container(
+        container_id=entry["Id"],
+        name=str(names[0]).removeprefix("/"),
+        run=carried.get(RUN_LABEL, ""),
+        role=carried.get(ROLE_LABEL, ""),
+        home=carried.get(HOME_LABEL, ""),
+        state=str(entry.get("State", "")),
+        since=str(entry.get("Status", "")),
+    )
+
+
+def _reason(status: int, body: bytes) -> str:
+    try:
+        said = json.loads(body)["message"]
+    except (ValueError, KeyError, TypeError):
+        said = ""
+    return str(said or f"status {status}")

@@ -1,0 +1,173 @@
+"""No container outlives a kill or appears after it, and no home takes another one's for its own."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.record import events as ev
+from agent.record.home import Home
+from agent.record.inbox import Kill, ScoreNow
+from agent.sandbox import leftovers
+from agent.sandbox.containers import HOME_LABEL, RUN_LABEL, labelled
+from agent.sandbox.engine import DEFAULT_IMAGE
+from mlrb_tui.control import reaping
+from tests.docker.slow_daemon import slow_daemon
+from tests.process.runner_runs import Run, Runs, bash, script_line, until
+from tests.process.test_kill_hung import checklist, kept_stopped, mlrb, pid_of, reap_child
+
+SLEEP = bash("echo 4 > answer.txt; touch here.txt; sleep 821.5")
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[Runs]:
+    """A home with the probe task; what its runs leave is cleared away."""
+    made = Runs.under(tmp_path)
+    yield made
+    made.close()
+    for run in made.home.run_ids():
+        for container in labelled(run):
+            subprocess.run(["docker", "rm", "--force", container.container_id], check=False, capture_output=True)
+
+
+def in_command(run: Run) -> None:
+    """Wait until its container runs the command."""
+    run.wait_for(ev.SandboxStarted)
+    run.wait_for(ev.ToolCalled)
+    until(lambda: any(one.state == "running" for one in labelled(run.folder.run)), "the container runs")
+
+
+def none_for_s(run: Run, seconds: float) -> bool:
+    """Whether no container of the run is seen for so long."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if labelled(run.folder.run):
+            return False
+    return True
+
+
+def test_container_of_a_deaf_runner_is_gone_and_proven_gone(runs: Runs) -> None:
+    run = runs.start([SLEEP], sandbox="docker")
+    in_command(run)
+    with kept_stopped(pid_of(run)):
+        ran = mlrb(runs, "kill", run.folder.run)
+        assert ran.returncode == 0, ran.stderr
+    reap_child(run)
+    assert labelled(run.folder.run) == []
+    assert checklist(run) == {"model calls": True, "container": True, "processes": True}
+    assert run.bodies(ev.RunEnded)[0].outcome == "killed"
+
+
+def test_container_that_a_dead_runner_asked_for_does_not_stay(runs: Runs) -> None:
+    with slow_daemon(4.0) as slow:
+        runs.environment["DOCKER_HOST"] = slow.address
+        run = runs.start([SLEEP], sandbox="docker")
+        del runs.environment["DOCKER_HOST"]
+        assert slow.asked.wait(60)
+        os.kill(pid_of(run), signal.SIGKILL)
+        reap_child(run)
+        ran = mlrb(runs, "kill", run.folder.run)
+        assert ran.returncode == 0, ran.stderr
+        assert slow.created.wait(30)
+        until(lambda: none_for_s(run, 1.0), "it is removed")
+    assert checklist(run)["container"]
+
+
+@pytest.mark.slow
+def test_container_that_comes_long_after_the_kill_was_answered_does_not_stay(runs: Runs) -> None:
+    with slow_daemon(15.0) as slow:
+        runs.environment["DOCKER_HOST"] = slow.address
+        run = runs.start([SLEEP], sandbox="docker")
+        del runs.environment["DOCKER_HOST"]
+        assert slow.asked.wait(60)
+        os.kill(pid_of(run), signal.SIGKILL)
+        reap_child(run)
+        assert mlrb(runs, "kill", run.folder.run).returncode == 0
+        assert not slow.created.is_set()
+        assert slow.created.wait(30)
+        until(lambda: none_for_s(run, 2.0), "it is removed")
+
+
+@pytest.mark.slow
+def test_kill_waits_for_a_container_that_is_just_being_made(runs: Runs) -> None:
+    with slow_daemon(13.0) as slow:
+        runs.environment["DOCKER_HOST"] = slow.address
+        run = runs.start([SLEEP], sandbox="docker")
+        assert slow.asked.wait(60)
+        run.post(Kill())
+        assert run.ended().outcome == "killed"
+        assert slow.created.is_set()
+        assert none_for_s(run, 1.0)
+    assert checklist(run)["container"]
+
+
+def test_grader_of_a_score_that_was_asked_for_does_not_outlive_a_kill(runs: Runs) -> None:
+    run = runs.start([bash("echo slow > answer.txt; sleep 822.5")], sandbox="docker")
+    in_command(run)
+    run.post(ScoreNow())
+    until(lambda: any(one.role == "grader" for one in labelled(run.folder.run)), "the grader's container is there")
+    run.post(Kill())
+    assert run.ended().outcome == "killed"
+    assert labelled(run.folder.run) == []
+    assert checklist(run)["container"]
+
+
+def lost(runs: Runs) -> Run:
+    """A run in docker whose runner was shot."""
+    run = runs.start([SLEEP, script_line("submit")], sandbox="docker")
+    in_command(run)
+    os.kill(pid_of(run), signal.SIGKILL)
+    reap_child(run)
+    return run
+
+
+def test_another_homes_container_is_told_apart_and_left_alone(runs: Runs, tmp_path: Path) -> None:
+    run = lost(runs)
+    other = Home(tmp_path / "other").ensure()
+    seen = [one for one in leftovers.find(other).leftovers if one.run == run.folder.run]
+    assert [one.whose for one in seen] == ["another home's"]
+    assert [one.whose for one in leftovers.find(runs.home).leftovers if one.run == run.folder.run] == ["ours"]
+    runs.environment["MLRB_HOME"] = str(other.path)
+    assert mlrb(runs, "reap", "--remove", "--yes").returncode == 0
+    assert [one.run for one in labelled(run.folder.run)] == [run.folder.run]
+
+
+def test_lost_run_is_removed_by_reap_with_its_container(runs: Runs) -> None:
+    run = lost(runs)
+    ran = mlrb(runs, "reap", "--remove", "--yes", "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert labelled(run.folder.run) == []
+    assert run.bodies(ev.RunEnded)[0].outcome == "killed"
+
+
+def test_container_without_a_home_is_listed_and_removed_only_when_it_is_named(runs: Runs) -> None:
+    run = "feedbeef"
+    made = ("docker", "create", "--label", f"{RUN_LABEL}={run}", DEFAULT_IMAGE, "true")
+    container = subprocess.run(made, check=True, capture_output=True, text=True).stdout.strip()
+    try:
+        found = [one for one in leftovers.find(runs.home).leftovers if one.run == run]
+        assert [(one.whose, one.adoptable) for one in found] == [("unknown", False)]
+        assert mlrb(runs, "reap", "--remove", "--yes").returncode == 0
+        assert len(labelled(run)) == 1
+        [(_, proof)] = reaping.remove(runs.home, found)
+        assert proof.proven
+        assert labelled(run) == []
+    finally:
+        subprocess.run(["docker", "rm", "--force", container], check=False, capture_output=True)
+
+
+def test_every_container_says_whose_it_is(runs: Runs) -> None:
+    run = runs.start([SLEEP], sandbox="docker")
+    in_command(run)
+    [container] = labelled(run.folder.run)
+    shown = subprocess.run(
+        ["docker", "inspect", "--format", f'{{{{index .Config.Labels "{HOME_LABEL}"}}}}', container.container_id],
+        check=True, capture_output=True, text=True,
+    ).stdout.strip()  # fmt: skip
+    assert shown == runs.home.mark() == container.home
+    run.post(Kill())
+    run.ended()
