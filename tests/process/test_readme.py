@@ -54,7 +54,8 @@ def test_commands_that_need_a_registry_are_at_least_understood(
 
 def test_every_command_of_the_steering_table_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     rows = re.findall(r"^\| `(.)` \| `mlrb (\w+) RUN", README, flags=re.MULTILINE)
-    assert {verb for _, verb in rows} == {"pause", "resume", "inject", "interrupt", "limits", "score", "kill"}
+    steering = {"pause", "resume", "inject", "interrupt", "limits", "approve", "score", "kill"}
+    assert {verb for _, verb in rows} == steering
     for _, verb in rows:
         with pytest.raises(SystemExit):
             main([verb, "--help"])

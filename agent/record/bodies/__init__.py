@@ -1,0 +1,1 @@
+"""The bodies of events, a family a file; `agent.record.events` is their union."""

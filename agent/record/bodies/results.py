@@ -1,0 +1,48 @@
+"""What the work led to: checkpoints, grades, alerts."""
+
+from agent.record.bodies.base import Body
+from agent.record.values import Purpose, Score
+
+
+class CheckpointSeen(Body, frozen=True, kw_only=True, tag="checkpoint_seen"):
+    """A weights file is there or has grown; `path` is relative to the work folder."""
+
+    path: str
+    size_bytes: int
+    training_step: int | None = None
+
+
+class GradingStarted(Body, frozen=True, kw_only=True, tag="grading_started"):
+    """A snapshot of the submission went to the grader."""
+
+    grading_id: str
+    purpose: Purpose
+    split: str
+    artefact_sha256: str = ""
+
+
+class GradingProgressed(Body, frozen=True, kw_only=True, tag="grading_progressed"):
+    """The grader says how far it is."""
+
+    grading_id: str
+    done: int
+    total: int
+    what: str = ""
+
+
+class Graded(Body, frozen=True, kw_only=True, tag="graded"):
+    """The grader's answer."""
+
+    grading_id: str
+    purpose: Purpose
+    score: Score
+    duration_s: float = 0.0
+    by: str = ""
+
+
+class AlertRaised(Body, frozen=True, kw_only=True, tag="alert_raised"):
+    """Something a person should look at: why, and what one could do."""
+
+    alert: str
+    message: str
+    hint: str = ""

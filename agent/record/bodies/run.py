@@ -1,0 +1,70 @@
+"""A run as a whole: asked for, taken up, paused, resumed, ended."""
+
+from agent.record.bodies.base import Body
+from agent.record.values import LimitKind, Limits, OnLimit, Outcome, PauseStrength, RunSummary, Scale
+
+
+class RunCreated(Body, frozen=True, kw_only=True, tag="run_created"):
+    """A person asked for a run; always the first event."""
+
+    run: str
+    task: str
+    scale: Scale
+    scaffold: str
+    model: str
+    sandbox: str
+    seed: int
+    limits: Limits
+    who: str = ""
+    version: str = ""
+    approve: bool = False
+    on_limit: OnLimit = "end"
+
+
+class RunStarted(Body, frozen=True, kw_only=True, tag="run_started"):
+    """A runner took the run up; `resumed` where another had it before."""
+
+    pid: int
+    host: str
+    resumed: bool = False
+
+
+class Heartbeat(Body, frozen=True, kw_only=True, tag="heartbeat"):
+    """The runner is alive; carries the summary so that a reader need not fold from the start."""
+
+    summary: RunSummary
+
+
+class RunPaused(Body, frozen=True, kw_only=True, tag="run_paused"):
+    """A pause took effect."""
+
+    strength: PauseStrength
+    by: str
+    why: str = ""
+    request_id: int | None = None
+    limit: LimitKind | None = None
+    """The limit that was reached, where that paused it."""
+
+
+class RunResumed(Body, frozen=True, kw_only=True, tag="run_resumed"):
+    """The run goes on."""
+
+    by: str
+    request_id: int | None = None
+
+
+class LimitsChanged(Body, frozen=True, kw_only=True, tag="limits_changed"):
+    """The limits that hold from now on."""
+
+    limits: Limits
+    by: str
+    why: str = ""
+    request_id: int | None = None
+
+
+class RunEnded(Body, frozen=True, kw_only=True, tag="run_ended"):
+    """Always the last event of a run's life (a later regrade may follow)."""
+
+    outcome: Outcome
+    limit: LimitKind | None = None
+    detail: str = ""

@@ -1,0 +1,39 @@
+"""The sandbox: started, lost, taken down with its proof."""
+
+from agent.record.bodies.base import Body
+from agent.record.values import Proof
+
+
+class SandboxStarted(Body, frozen=True, kw_only=True, tag="sandbox_started"):
+    """The sandbox answers; what it isolates is said here."""
+
+    sandbox: str
+    """`local`, `docker` or `docker@HOST`."""
+    name: str
+    """Container name, or process id of the local guest."""
+    image: str = ""
+    workdir: str = ""
+    network: bool = False
+    isolates: bool = True
+    notice: str = ""
+
+
+class SandboxLost(Body, frozen=True, kw_only=True, tag="sandbox_lost"):
+    """The sandbox answers no more."""
+
+    reason: str
+
+
+class SandboxStopped(Body, frozen=True, kw_only=True, tag="sandbox_stopped"):
+    """The sandbox was taken down; what could be proven of it."""
+
+    proofs: tuple[Proof, ...]
+
+
+class ProofFound(Body, frozen=True, kw_only=True, tag="proof_found"):
+    """One line of a kill's checklist, as it becomes true; a later one on the same thing takes its place."""
+
+    what: str
+    """`model calls`, `container`, `processes`, `gpu memory`."""
+    proven: bool
+    detail: str = ""
