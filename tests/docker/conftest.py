@@ -1,11 +1,13 @@
 """Docker tests run where a daemon answers and the image is there, and say so where not."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from agent.sandbox.choose import docker_answers
 from agent.sandbox.engine import DEFAULT_IMAGE, image_is_there
+from tests.docker.private_daemon import PrivateDaemon, may_run_daemons, private_daemon
 
 _HERE = Path(__file__).parent
 
@@ -24,3 +26,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.docker)
         if why:
             item.add_marker(pytest.mark.skip(reason=why))
+
+
+@pytest.fixture(scope="session")
+def own_daemon() -> Iterator[PrivateDaemon]:
+    """A daemon of the tests' own, made once."""
+    if not may_run_daemons():
+        pytest.skip("this user may not start a dockerd")
+    with private_daemon() as running:
+        yield running
+
+
+@pytest.fixture
+def daemon(own_daemon: PrivateDaemon) -> Iterator[PrivateDaemon]:
+    """A daemon to stop and start: it runs when a test begins, and ends containers when it ends, as is usual."""
+    own_daemon.live_restore = False
+    if not own_daemon.is_up:
+        own_daemon.start()
+    yield own_daemon
+    own_daemon.let_go()

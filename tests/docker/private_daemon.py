@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.sandbox.containers import RUN_LABEL
 from agent.sandbox.engine import DEFAULT_IMAGE, docker_answers
 
 _START_S = 60.0
@@ -56,8 +57,9 @@ class PrivateDaemon:
     def launch(self) -> None:
         """Start it and don't wait."""
         self._clear_stale()
+        # Without a bridge to use, a daemon removes the one that it finds, whosever it is: so it gets a network of its own.
         command = [
-            "dockerd", "--data-root", str(self.folder / "data"), "--exec-root", str(self.folder / "exec"),
+            "unshare", "--net", "dockerd", "--data-root", str(self.folder / "data"), "--exec-root", str(self.folder / "exec"),
             "--pidfile", str(self._pid_file), "--host", self.address, "--bridge=none", "--iptables=false",
             "--ip6tables=false", "--ip-forward=false", "--ip-masq=false", f"--live-restore={self.live_restore}".lower(),
         ]  # fmt: skip
@@ -73,6 +75,25 @@ class PrivateDaemon:
     def shoot(self) -> None:
         """End it with SIGKILL: its containers' own keepers live on."""
         self._end(signal.SIGKILL)
+
+    def hold(self) -> None:
+        """Have it answer nobody, though it is there."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def let_go(self) -> None:
+        """Let it answer again."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it answers."""
+        return docker_answers(self.socket)
+
+    def states(self, run: str) -> list[str]:
+        """How each container of a run stands."""
+        return self.docker("ps", "--all", "--filter", f"label={RUN_LABEL}={run}", "--format", "{{.State}}").split()
 
     def docker(self, *arguments: str) -> str:
         """What this `docker` command prints."""
