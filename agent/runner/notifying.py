@@ -10,13 +10,14 @@ from pathlib import Path
 import msgspec
 
 from agent.record import events as ev
-from agent.record.redact import without_secrets
+from agent.record.redact import redactor, without_secrets
+from agent.record.summary import preview
 from agent.record.text import one_line, printable
 from agent.record.values import RunSummary, Score
 from agent.runner.ending import Verdict
 from agent.runner.journal import Journal
 from agent.runner.notify_send import TIME_OUT_S, Message
-from agent.runner.notify_settings import News, NotifySettings
+from agent.runner.notify_settings import News, NotifySettings, secrets
 
 ALERT = "notify"
 END_PATIENCE_S = 5.0
@@ -34,6 +35,8 @@ class Notifier:
         self._under_way: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(_AT_ONCE)
         self._complained = False
+        # What is heard has not passed the record's own redactor yet.
+        self._redact = redactor(more=secrets(settings)) or str
 
     def hear(self, body: ev.AnyBody) -> None:
         """An event was recorded."""
@@ -62,7 +65,7 @@ class Notifier:
     def _tell(self, news: News, said: str) -> None:
         if not self._settings.urls:
             return
-        task = asyncio.ensure_future(self._send(message(self._settings, self._journal.summary, news, said)))
+        task = asyncio.ensure_future(self._send(message(self._settings, self._journal.summary, news, self._redact(said))))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 
@@ -79,12 +82,11 @@ def news_of(body: ev.AnyBody) -> tuple[News, str] | None:
     """What an event is to somebody who is not looking; None for most."""
     match body:
         case ev.AlertRaised(alert=alert, message=text, hint=hint) if alert != ALERT:
-            return "alert", " · ".join(part for part in (text, hint) if part)
-        case ev.RunPaused(why=why) if why.startswith("limit"):
-            return "limit", f"paused: {why}"
-    if ev.kind_of(body) == "approval_asked":
-        return "needs_approval", "a command waits for a person's word"
-    return None
+            return "limit" if alert == "limit" else "alert", " · ".join(part for part in (text, hint) if part)
+        case ev.ApprovalAsked(tool=tool, summary=summary):
+            return "needs_approval", f"{one_line(tool, 40)} waits for a word: {one_line(preview(summary), 200)}"
+        case _:
+            return None
 
 
 def ended_said(summary: RunSummary, verdict: Verdict) -> str:

@@ -17,9 +17,9 @@ import pytest
 
 from agent.record import events as ev
 from agent.record import index
-from agent.record.inbox import Kill
+from agent.record.inbox import ApproveMode, Kill
+from agent.record.values import Limits
 from agent.runner.notify_settings import NotifySettings, read_notify_settings
-from agent.runner.notifying import news_of
 from mlrb_tui.control.lost_runs import LostRuns
 from mlrb_tui.control.settings import Settings, read_settings
 from tasks.errors import UsageError
@@ -194,13 +194,40 @@ def test_settings_can_be_tried_and_never_print_an_address(runs: Runs) -> None:
         assert "json" in ran.stdout or arguments == ("config",)
 
 
-def test_what_asks_for_a_person_is_news() -> None:
-    waiting = ev.Unknown(kind="approval_asked", raw=b"{}")
-    assert news_of(waiting) == ("needs_approval", "a command waits for a person's word")
-    paused = ev.RunPaused(strength="step", by="the runner", why="limit: cost")
-    assert news_of(paused) == ("limit", "paused: limit: cost")
-    assert news_of(ev.RunPaused(strength="step", by="ann")) is None
-    assert news_of(ev.AlertRaised(alert="notify", message="not sent")) is None
+def test_call_that_waits_for_a_person_is_told_without_the_secrets_in_it(runs: Runs) -> None:
+    runs.environment["SOME_API_KEY"] = "sk-very-secret-indeed"
+    with receiver() as (url, got):
+        configure(runs, url)
+        run = runs.start([bash("echo sk-very-secret-indeed > answer.txt"), script_line("submit")], approve=True)
+        told = got.get(timeout=30)
+        assert "needs approval" in told["title"]
+        assert told["message"].startswith("bash waits for a word: echo [redacted] > answer.txt")
+        run.answer_to(run.post(ApproveMode(on=False)))
+        assert run.ended().outcome == "submitted"
+        assert "ended" in got.get(timeout=30)["title"]
+        assert got.empty()
+
+
+def test_run_that_a_limit_pauses_is_told_once_and_says_what_helps(runs: Runs) -> None:
+    with receiver() as (url, got):
+        configure(runs, url)
+        run = runs.start([bash("sleep 754.25")], limits=Limits(time_s=0.5), on_limit="pause")
+        run.wait_for(ev.RunPaused)
+        told = got.get(timeout=30)
+        assert "is paused by a limit" in told["title"]
+        assert told["message"] == "paused: the limit on time is reached · raise the limit and resume, or kill it"
+        run.post(Kill())
+        assert run.ended().outcome == "killed"
+        assert "ended" in got.get(timeout=30)["title"]
+        assert got.empty()
+
+
+def test_run_that_a_limit_ends_is_told_to_whoever_asked_for_limits_alone(runs: Runs) -> None:
+    with receiver() as (url, got):
+        configure(runs, url, "limit")
+        run = runs.start([bash("sleep 755.25")], limits=Limits(time_s=0.5))
+        assert run.ended().limit == "time"
+        assert got.get(timeout=30)["message"].startswith("limit time")
 
 
 def test_kill_is_answered_before_anyone_is_told(runs: Runs) -> None:
