@@ -2,13 +2,17 @@
 
 import contextlib
 import os
+import secrets
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent.errors import SandboxUnavailable
+from agent.sandbox import tickets
 from agent.sandbox.containers import labels
+from agent.sandbox.engine import daemon_socket
 from evaluation.errors import GraderFailed
 from evaluation.in_process import offline_environment
 from evaluation.job import PACKAGES, SOURCES, Found, Job, OnProgress, Results
@@ -36,10 +40,8 @@ def grade_in_container(job: Job, on_progress: OnProgress, image: str = "") -> Fo
     try:
         with contextlib.closing(docker.from_env(timeout=60)) as client, _result_folder() as folder:
             return _grade(client, job, on_progress, image or DEFAULT_IMAGE, folder)
-    except docker.errors.ImageNotFound as error:
-        raise GraderFailed(
-            f"there is no image {image or DEFAULT_IMAGE} to grade in", hint="mlrb image build"
-        ) from error
+    except SandboxUnavailable as error:
+        raise GraderFailed(f"docker could not run the grader: {error.message}", hint=error.hint) from error
     except (docker.errors.DockerException, requests.RequestException) as error:
         raise GraderFailed(f"docker could not run the grader: {error}", hint="docker info") from error
 
@@ -48,7 +50,8 @@ def _grade(client: "DockerClient", job: Job, on_progress: OnProgress, image: str
     results = Results(on_progress)
     lines = folder / "lines.jsonl"
     lines.touch(mode=0o600)
-    container = client.containers.create(image, **_settings(job, folder))
+    name = f"{tickets.NAME_PREFIX}{job.run}-{ROLE}-{secrets.token_hex(4)}"
+    container = tickets.make(client, image, name, _settings(job, folder), daemon_socket())
     try:
         container.start()
         with lines.open("rb") as channel:

@@ -15,7 +15,7 @@ from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.lock import is_held
 from agent.record.log import EventReader
-from agent.runner.last_rites import clear_latecomers, end_run
+from agent.runner.last_rites import end_run
 from agent.sandbox import leftovers
 from agent.sandbox.ending import end_all
 from agent.sandbox.guest.processes import Process, look, send
@@ -31,11 +31,7 @@ _KILLED_S = 20.0
 
 
 def see_through(folder: RunFolder, request_id: int) -> None:
-    """Return when the run has ended, by its runner or in spite of it; raises `MlrbError` where it can't be ended.
-
-    After the second, a container that its runner had still asked for may come: it is waited for, and removed.
-    """
-    in_spite = False
+    """Return when the run has ended, by its runner or in spite of it; raises `MlrbError` where it can't be ended."""
     while not _has_ended(folder):
         if is_held(folder.lock):
             if not _does_it_itself(folder, request_id):
@@ -43,11 +39,8 @@ def see_through(folder: RunFolder, request_id: int) -> None:
             continue
         try:
             end_run(folder)
-            in_spite = True
         except RunHeld:
             continue
-    if in_spite:
-        clear_latecomers(folder)
 
 
 def end_runner(folder: RunFolder) -> None:

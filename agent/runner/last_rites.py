@@ -23,12 +23,6 @@ from agent.runner.notifying import ended_said, message, start_sender
 from agent.sandbox import leftovers
 from tasks.errors import UsageError
 
-SETTLE_S = 2.0
-"""For how long containers are looked for: a dead runner's last wish may still be with the daemon."""
-SETTLE_AT_START_S = 6.0
-"""The same for a run that was just having its sandbox made."""
-LATE_S = 120.0
-"""A daemon under load, or a slow disk, may take so long over what it was asked for."""
 _NO_RUNNER = "its runner is gone, and every call with it"
 
 
@@ -51,18 +45,10 @@ def end_run(folder: RunFolder, *, by: str = "", why: str = "") -> tuple[str, ...
         except RecordError as error:
             writer.trouble = writer.trouble or error
             if writer.log is None:
-                _clear(folder, request, writer, starting=True)
+                _clear(folder, request, writer)
         if writer.trouble is not None:
             raise writer.trouble
         return writer.leftovers
-
-
-def clear_latecomers(folder: RunFolder) -> None:
-    """For a while, remove what a daemon still makes for a run that was cut off before its sandbox stood."""
-    request = _request(folder)
-    if request is None or not request.sandbox.startswith("docker") or _had_sandbox(folder):
-        return
-    leftovers.clear_containers(Home(folder.path.parent.parent), folder.run, settle_s=LATE_S, every_s=1.0)
 
 
 @dataclass
@@ -112,7 +98,7 @@ def _end(
         writer.append(run_created(request))
     kills, others = _asked(folder, writer)
     writer.prove(Proof("model calls", True, _NO_RUNNER))
-    _clear(folder, request, writer, starting=not _had_sandbox(folder))
+    _clear(folder, request, writer)
     if log.summary.gpus:
         writer.prove(gpu_memory.prove_back(gpu_memory.before(folder), writer.waits))
     writer.append(ev.SandboxStopped(proofs=tuple(writer.proofs)))
@@ -133,20 +119,17 @@ def _clear_ended(folder: RunFolder, request: RunRequest | None, writer: _Writer)
     """What an ended run has left is taken down; the record is told only where that changes what it says."""
     assert writer.log is not None
     quiet = _Writer()
-    _clear(folder, request, quiet, starting=False)
+    _clear(folder, request, quiet)
     writer.proofs = quiet.proofs
     if writer.log.summary.leftovers != quiet.leftovers:
         writer.append(ev.SandboxStopped(proofs=tuple(quiet.proofs)))
 
 
-def _clear(folder: RunFolder, request: RunRequest | None, writer: _Writer, *, starting: bool) -> None:
+def _clear(folder: RunFolder, request: RunRequest | None, writer: _Writer) -> None:
     home = Home(folder.path.parent.parent)
     kind = request.sandbox if request is not None else ""
     if kind.startswith("docker"):
-        settle_s = SETTLE_AT_START_S if starting else SETTLE_S
-        for proof in leftovers.clear_containers(home, folder.run, settle_s=settle_s):
-            late = "; one that the daemon still makes is removed" if starting and proof.what == "container" else ""
-            writer.prove(Proof(proof.what, proof.proven, proof.detail + late))
+        writer.prove(*leftovers.clear_containers(home, folder.run))
     else:
         writer.prove(leftovers.clear_processes(home, folder.run))
 
@@ -198,11 +181,6 @@ def _kill_said(posted: Posted | None) -> str:
     if posted is None or not isinstance(posted.request, Kill):
         return "by someone"
     return f"by {posted.who or 'someone'}{f': {posted.request.why}' if posted.request.why else ''}"
-
-
-def _had_sandbox(folder: RunFolder) -> bool:
-    with EventReader(folder.events) as reader:
-        return bool(reader.of_kinds(("sandbox_started",), limit=1))
 
 
 def _notify_settings(folder: RunFolder) -> NotifySettings:

@@ -65,7 +65,9 @@ class Notifier:
     def _tell(self, news: News, said: str) -> None:
         if not self._settings.urls:
             return
-        task = asyncio.ensure_future(self._send(message(self._settings, self._journal.summary, news, self._redact(said))))
+        task = asyncio.ensure_future(
+            self._send(message(self._settings, self._journal.summary, news, self._redact(said)))
+        )
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 

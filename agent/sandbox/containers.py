@@ -1,8 +1,6 @@
 """Our containers as the daemon knows them, asked over its socket: the SDK would cost half a second to import."""
 
-import http.client
 import json
-import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +9,9 @@ from urllib.parse import quote
 
 from agent.errors import SandboxUnavailable
 from agent.record.values import Proof
-from agent.sandbox.engine import REQUEST_TIMEOUT_S, daemon_socket
+from agent.sandbox import tickets
+from agent.sandbox.daemon_http import ask_daemon, reason
+from agent.sandbox.engine import REQUEST_TIMEOUT_S
 
 RUN_LABEL = "mlrb.run"
 ROLE_LABEL = "mlrb.role"
@@ -46,9 +46,9 @@ def labelled(run: str = "", daemon: Path | None = None, timeout_s: float = REQUE
     """All containers of that run, or of every run; raises `SandboxUnavailable` where no daemon answers."""
     wanted = f"{RUN_LABEL}={run}" if run else RUN_LABEL
     filters = quote(json.dumps({"label": [wanted]}))
-    status, body = _ask("GET", f"/containers/json?all=1&filters={filters}", daemon, timeout_s)
+    status, body = ask_daemon("GET", f"/containers/json?all=1&filters={filters}", daemon, timeout_s)
     if status != 200:
-        raise SandboxUnavailable(f"the Docker daemon does not list its containers: {_reason(status, body)}")
+        raise SandboxUnavailable(f"the Docker daemon does not list its containers: {reason(status, body)}")
     return [_container(entry) for entry in json.loads(body)]
 
 
@@ -59,22 +59,35 @@ def of_run(run: str, home: str, daemon: Path | None = None) -> list[Container]:
 
 def remove(container: Container, daemon: Path | None = None) -> str:
     """End and remove it; returns why that could not be, or nothing where it is gone."""
-    status, body = _ask("DELETE", f"/containers/{container.container_id}?force=1&v=1", daemon, REQUEST_TIMEOUT_S)
+    status, body = ask_daemon("DELETE", f"/containers/{container.container_id}?force=1&v=1", daemon, REQUEST_TIMEOUT_S)
     # 404: somebody was quicker. 409: it is being removed already.
-    return "" if status in (204, 404, 409) else _reason(status, body)
+    return "" if status in (204, 404, 409) else reason(status, body)
 
 
 def processes_in(container: Container, daemon: Path | None = None) -> int:
     """How many processes run in it; 0 where it does not run."""
-    status, body = _ask("GET", f"/containers/{container.container_id}/top", daemon, REQUEST_TIMEOUT_S)
+    status, body = ask_daemon("GET", f"/containers/{container.container_id}/top", daemon, REQUEST_TIMEOUT_S)
     return len(json.loads(body).get("Processes") or ()) if status == 200 else 0
 
 
 def clear(run: str, home: str, daemon: Path | None = None) -> tuple[int, list[str]]:
-    """Remove all containers of a run; how many processes ended with them, and what is left and why.
+    """Remove all containers of a run, and see to it that none that was asked for comes later.
 
-    Raises `SandboxUnavailable` where no daemon answers.
+    Returns how many processes ended with them, and what is left and why. Raises `SandboxUnavailable` where no daemon
+    answers.
     """
+    wished = tickets.take_back(run, daemon)
+    ended, left = _removed(run, home, daemon)
+    if wished:
+        # What the daemon had begun to make can't be called off: it is removed as soon as it is there.
+        unmade = tickets.wait_made(wished, lambda: {found.name for found in of_run(run, home, daemon)}, daemon)
+        more, left = _removed(run, home, daemon)
+        tickets.take_back(run, daemon)
+        ended, left = ended + more, [*left, *(f"{name} (the daemon is still making it)" for name in unmade)]
+    return ended, left
+
+
+def _removed(run: str, home: str, daemon: Path | None) -> tuple[int, list[str]]:
     ended = 0
     refused: dict[str, str] = {}
     for container in of_run(run, home, daemon):
@@ -107,35 +120,6 @@ def _left(container: Container, refused: dict[str, str]) -> str:
     return f"{container.name} ({why})" if why else container.name
 
 
-class _Daemon(http.client.HTTPConnection):
-    """HTTP to a Unix socket."""
-
-    def __init__(self, path: Path, timeout_s: float) -> None:
-        super().__init__("docker", timeout=timeout_s)
-        self._path = path
-
-    def connect(self) -> None:
-        """Reach the daemon."""
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(str(self._path))
-
-
-def _ask(method: str, resource: str, path: Path | None, timeout_s: float) -> tuple[int, bytes]:
-    path = path or daemon_socket()
-    if path is None:
-        raise SandboxUnavailable("only a Docker daemon on a unix:// socket can be asked", hint="see DOCKER_HOST")
-    connection = _Daemon(path, timeout_s)
-    try:
-        connection.request(method, resource)
-        answer = connection.getresponse()
-        return answer.status, answer.read()
-    except (OSError, http.client.HTTPException) as error:
-        raise SandboxUnavailable(f"no Docker daemon answers at {path}", hint="is dockerd running?") from error
-    finally:
-        connection.close()
-
-
 def _container(entry: dict[str, Any]) -> Container:
     carried: dict[str, str] = entry.get("Labels") or {}
     names = entry.get("Names") or [entry["Id"][:12]]
@@ -148,11 +132,3 @@ def _container(entry: dict[str, Any]) -> Container:
         state=str(entry.get("State", "")),
         since=str(entry.get("Status", "")),
     )
-
-
-def _reason(status: int, body: bytes) -> str:
-    try:
-        said = json.loads(body)["message"]
-    except (ValueError, KeyError, TypeError):
-        said = ""
-    return str(said or f"status {status}")

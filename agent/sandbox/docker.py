@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.errors import SandboxLost, SandboxUnavailable
 from agent.record.values import Proof
-from agent.sandbox import containers
+from agent.sandbox import containers, tickets
 from agent.sandbox.base import SandboxPlan, StartedSandbox
 from agent.sandbox.containers import RUN_LABEL as RUN_LABEL
 from agent.sandbox.engine import DEFAULT_IMAGE, daemon_socket, open_client
@@ -96,7 +96,7 @@ class DockerSandbox(GuestedSandbox):
         from docker.errors import APIError, ImageNotFound
 
         try:
-            container = client.containers.create(self._image, **self._options())
+            container = tickets.make(client, self._image, self._name, self._options(), self._daemon)
             if self._stopped:
                 # We were stopped while the daemon made it; whoever waits for that may have given up.
                 container.remove(force=True, v=True)
@@ -105,9 +105,7 @@ class DockerSandbox(GuestedSandbox):
                 container.put_archive("/", archive)
             container.start()
         except ImageNotFound as error:
-            raise SandboxUnavailable(
-                f"there is no image {self._image!r}", hint="`mlrb image build` makes the default one"
-            ) from error
+            raise SandboxUnavailable("the run was stopped while its container was being made") from error
         except APIError as error:
             raise SandboxUnavailable(
                 f"the daemon did not start the container: {error.explanation or error}",
@@ -119,7 +117,6 @@ class DockerSandbox(GuestedSandbox):
 
         plan, limits = self.plan, self.plan.limits
         return {
-            "name": self._name,
             "command": [
                 *("/usr/bin/python3", "-I", "-S", "-c", _BOOT),
                 *("--workdir", WORKDIR, "--spool-folder", "/tmp", "--spool-bytes", str(limits.output_bytes)),

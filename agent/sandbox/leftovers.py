@@ -5,7 +5,6 @@ not say whose they are, are found too and told apart.
 """
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
@@ -17,7 +16,7 @@ from agent.record.home import Home, RunFolder
 from agent.record.index import of_folder
 from agent.record.lock import is_held
 from agent.record.values import Proof
-from agent.sandbox import containers
+from agent.sandbox import containers, tickets
 from agent.sandbox.containers import Container
 from agent.sandbox.ending import end_all
 from agent.sandbox.guest.processes import Process, descendants, look, table
@@ -27,7 +26,6 @@ Whose = Literal["ours", "another home's", "unknown"]
 Standing = Literal["lost", "ended", "without a folder", "unknown"]
 
 LIST_TIMEOUT_S = 5.0
-_LOOK_AGAIN_S = 0.3
 _SHOWN = 60
 _RUNNER = "agent.runner"
 
@@ -72,10 +70,16 @@ def find(home: Home, *, daemon: Path | None = None, timeout_s: float = LIST_TIME
     """Look for leftovers; changes nothing."""
     try:
         seen, silent = containers.labelled(daemon=daemon, timeout_s=timeout_s), ""
+        wished = tickets.outstanding(daemon=daemon, timeout_s=timeout_s)
     except SandboxUnavailable as error:
-        seen, silent = [], error.message
+        seen, wished, silent = [], [], error.message
     standings = _Standings(home)
-    found = [*_containers(home, seen, standings), *_trees(home, standings), *_runners(home)]
+    there = {one.name for one in seen}
+    coming = [name for name in map(tickets.container_of, wished) if name not in there]
+    found = [
+        *_containers(home, seen, standings), *_coming(home, coming, standings), *_trees(home, standings),
+        *_runners(home),
+    ]  # fmt: skip
     return Found(leftovers=tuple(sorted(found, key=lambda one: (one.whose, one.run, one.kind))), docker=silent)
 
 
@@ -91,20 +95,12 @@ def clear_processes(home: Home, run: str) -> Proof:
     return Proof("processes", not left, detail)
 
 
-def clear_containers(home: Home, run: str, *, settle_s: float, every_s: float = _LOOK_AGAIN_S) -> tuple[Proof, ...]:
-    """Remove the containers of a run, and look again for `settle_s`: what a dead runner had asked the daemon for
-    comes late."""
-    deadline = time.monotonic() + settle_s
-    ended = 0
-    while True:
-        try:
-            more, left = containers.clear(run, home.mark())
-        except SandboxUnavailable as error:
-            return (Proof("container", False, error.message),)
-        ended += more
-        if left or time.monotonic() >= deadline:
-            return containers.proofs(ended, left)
-        time.sleep(every_s)
+def clear_containers(home: Home, run: str) -> tuple[Proof, ...]:
+    """Remove the containers of a run, and see to it that none comes later."""
+    try:
+        return containers.proofs(*containers.clear(run, home.mark()))
+    except SandboxUnavailable as error:
+        return (Proof("container", False, error.message),)
 
 
 def end_tree(pids: tuple[int, ...]) -> Proof:
@@ -166,6 +162,15 @@ def _containers(home: Home, seen: list[Container], standings: _Standings) -> Ite
                 kind="container", run=one.run, name=one.name, detail=one.since or one.state, whose=whose,
                 run_is=standing, role=one.role, container=one.container_id,
             )  # fmt: skip
+
+
+def _coming(home: Home, names: list[str], standings: _Standings) -> Iterator[Leftover]:
+    """Containers that a runner had asked for when it died."""
+    for name in names:
+        run = name.removeprefix(tickets.NAME_PREFIX).partition("-")[0]
+        standing = standings.of(run) if (home.runs / run).is_dir() else None
+        if standing is not None:
+            yield Leftover(kind="container", run=run, name=name, detail="may still be made", run_is=standing)
 
 
 def _trees(home: Home, standings: _Standings) -> Iterator[Leftover]:

@@ -56,7 +56,7 @@ def _let_close(folder: RunFolder, aftermath: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + _CLOSING_S
     while is_held(folder.lock) and time.monotonic() < deadline:
         time.sleep(_POLL_S)
-    # It may stay longer, for a container that comes late; nobody waits for that.
+    # It ends by itself as soon as it sees that; nobody waits for one that does not.
     with contextlib.suppress(subprocess.TimeoutExpired):
         aftermath.wait(_PARTING_S)
 

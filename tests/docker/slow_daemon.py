@@ -1,4 +1,4 @@
-"""A Docker daemon that takes its time to create containers: a socket in front of the real one."""
+"""A Docker daemon that comes to create a container only when it is told to: a socket in front of the real one."""
 
 import contextlib
 import re
@@ -20,12 +20,14 @@ class SlowDaemon:
     """Where it listens, and what it has seen."""
 
     path: Path
-    delay_s: float
     asked: threading.Event = field(default_factory=threading.Event)
     """A container was asked for."""
-    created: threading.Event = field(default_factory=threading.Event)
-    """The real daemon has answered that."""
-    closing: threading.Event = field(default_factory=threading.Event)
+    go_on: threading.Event = field(default_factory=threading.Event)
+    """Set by a test: the wish may reach the real daemon."""
+    sent: threading.Event = field(default_factory=threading.Event)
+    answered: threading.Event = field(default_factory=threading.Event)
+    answer: bytes = b""
+    """The first line of what the real daemon said to the wish."""
 
     @property
     def address(self) -> str:
@@ -49,10 +51,11 @@ class SlowDaemon:
             if b"POST " in data and _CREATE in data:
                 data = _whole(data, client)
                 self.asked.set()
-                self.closing.wait(self.delay_s)
+                self.go_on.wait()
+                self.sent.set()
                 daemon.sendall(data)
-                # The wish is with the daemon: it is fulfilled, whether or not whoever wished is still there.
-                self.created.wait(30)
+                # The wish is with the daemon, whether or not whoever wished is still there to hear the answer.
+                self.answered.wait(30)
                 continue
             with contextlib.suppress(OSError):
                 daemon.sendall(data)
@@ -61,8 +64,9 @@ class SlowDaemon:
 
     def _back(self, client: socket.socket, daemon: socket.socket) -> None:
         while data := _received(daemon):
-            if self.asked.is_set() and b"201 Created" in data:
-                self.created.set()
+            if self.sent.is_set() and not self.answered.is_set():
+                self.answer = data.splitlines()[0]
+                self.answered.set()
             with contextlib.suppress(OSError):
                 client.sendall(data)
         with contextlib.suppress(OSError):
@@ -70,10 +74,10 @@ class SlowDaemon:
 
 
 @contextmanager
-def slow_daemon(delay_s: float) -> Iterator[SlowDaemon]:
+def slow_daemon() -> Iterator[SlowDaemon]:
     """It, for as long as the block lasts."""
     with tempfile.TemporaryDirectory(prefix="slow-") as folder:
-        slow = SlowDaemon(Path(folder) / "docker.sock", delay_s)
+        slow = SlowDaemon(Path(folder) / "docker.sock")
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(slow.path))
         listener.listen(16)
@@ -81,7 +85,7 @@ def slow_daemon(delay_s: float) -> Iterator[SlowDaemon]:
         try:
             yield slow
         finally:
-            slow.closing.set()
+            slow.go_on.set()
             listener.close()
 
 
