@@ -50,7 +50,7 @@ def take_out(image: str, container: str, daemon: Path | None = None) -> str:
     ticket = f"{container.removeprefix(NAME_PREFIX)}.{secrets.token_hex(4)}"
     status, body = ask_daemon("GET", f"/images/{quote(image)}/json", daemon)
     if status == 404:
-        raise SandboxUnavailable(f"there is no image {image!r}", hint="`mlrb image build` makes the default one")
+        raise SandboxUnavailable(f"there is no image {image}", hint="`mlrb image build` makes the default one")
     if status == 200 and not (found := json.loads(body)).get("RepoTags") and not found.get("RepoDigests"):
         # An image without a name goes with the last one that it is given.
         _name(image, _KEPT, found["Id"].removeprefix("sha256:")[:12], daemon)
