@@ -189,7 +189,7 @@ def test_an_absent_image_is_a_plain_error_with_a_next_step(client: docker.Docker
     job = job_for("mlgym/battle_of_sexes", tmp_path, {"strategy.py": ALWAYS_0})
     with pytest.raises(GraderFailed, match="no image mlrb-absent:none") as caught:
         in_docker(job, "mlrb-absent:none")
-    assert caught.value.hint == "mlrb image build"
+    assert "mlrb image build" in caught.value.hint
 
 
 def test_an_ended_grader_takes_its_container_along(client: docker.DockerClient, tmp_path: Path) -> None:
