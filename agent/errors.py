@@ -2,6 +2,7 @@
 
 SandboxError (3)
 ├── SandboxUnavailable       nothing can be started there
+├── SandboxUnreachable       what it runs on has not answered for long: it may be there, and be taken up later
 └── SandboxLost              it was there and is gone, or answers no more
 ModelError (4)
 ├── ModelUnavailable         no key, no such model, no server: asking again does not help
@@ -28,6 +29,10 @@ class SandboxError(MlrbError):
 
 class SandboxUnavailable(SandboxError):
     """Nothing can be started there."""
+
+
+class SandboxUnreachable(SandboxError):
+    """What it runs on has not answered for long: it may still be there, and be taken up later."""
 
 
 class SandboxLost(SandboxError):

@@ -16,7 +16,7 @@ def clock_of(summary: RunSummary) -> Clock | None:
         return None
     if summary.approval is not None:
         return "approval_s"
-    return "waited_s" if summary.waiting else "working_s"
+    return "waited_s" if summary.waiting or summary.away else "working_s"
 
 
 def clocks_at(summary: RunSummary, now: float) -> dict[str, float]:

@@ -37,10 +37,13 @@ from agent.record.bodies.run import Heartbeat as Heartbeat
 from agent.record.bodies.run import LimitsChanged as LimitsChanged
 from agent.record.bodies.run import RunCreated as RunCreated
 from agent.record.bodies.run import RunEnded as RunEnded
+from agent.record.bodies.run import RunLeft as RunLeft
 from agent.record.bodies.run import RunPaused as RunPaused
 from agent.record.bodies.run import RunResumed as RunResumed
 from agent.record.bodies.run import RunStarted as RunStarted
 from agent.record.bodies.sandbox import ProofFound as ProofFound
+from agent.record.bodies.sandbox import SandboxAway as SandboxAway
+from agent.record.bodies.sandbox import SandboxBack as SandboxBack
 from agent.record.bodies.sandbox import SandboxLost as SandboxLost
 from agent.record.bodies.sandbox import SandboxStarted as SandboxStarted
 from agent.record.bodies.sandbox import SandboxStopped as SandboxStopped
@@ -55,8 +58,11 @@ Known = (
     | RunPaused
     | RunResumed
     | LimitsChanged
+    | RunLeft
     | RunEnded
     | SandboxStarted
+    | SandboxAway
+    | SandboxBack
     | SandboxLost
     | SandboxStopped
     | ProofFound

@@ -118,7 +118,8 @@ def put_all(path: Path, rows: Iterable[RunSummary]) -> None:
 
 def lost(summary: RunSummary) -> RunSummary:
     """The summary of a run whose runner is gone without a word."""
-    return msgspec.structs.replace(summary, state="ended", outcome="lost", now="", outcome_detail="the runner is gone")
+    why = summary.outcome_detail or "the runner is gone"
+    return msgspec.structs.replace(summary, state="ended", outcome="lost", now="", outcome_detail=why)
 
 
 def refreshed(folder: RunFolder, summary: RunSummary) -> RunSummary:

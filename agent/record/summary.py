@@ -12,6 +12,7 @@ from agent.record.values import Blob, Progress, Proof, RunSummary, Text, WantedA
 LOSS_TAIL = 24
 MOST_DIVERGED = 16
 _INTERVENTIONS = {"inject", "interrupt", "pause", "limits", "score", "approve", "kill"}
+_IN_REACH: dict[str, object] = {"away": "", "away_since": None}
 
 
 def fold(summary: RunSummary, event: ev.Event) -> RunSummary:
@@ -50,11 +51,17 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             }  # fmt: skip
         case ev.RunStarted():
             started = summary.started_at if summary.started_at is not None else event.at
-            return {"state": "starting", "started_at": started, "proofs": ()} | _now("starting", event.at)
+            return {
+                "state": "starting", "started_at": started, "proofs": (), "outcome_detail": "", **_IN_REACH,
+            } | _now("starting", event.at)  # fmt: skip
         case ev.SandboxStarted(sandbox=sandbox):
             return {"sandbox": sandbox}
         case ev.SandboxLost(reason=reason):
             return _now(f"sandbox lost: {one_line(reason, 60)}", event.at) | {"errors": summary.errors + 1}
+        case ev.SandboxAway(reason=reason):
+            return {"away": one_line(reason, 60), "away_since": event.at}
+        case ev.SandboxBack():
+            return _IN_REACH
         case ev.SandboxStopped(proofs=proofs):
             return {"leftovers": tuple(f"{p.what}: {p.detail}" for p in proofs if not p.proven)}
         case ev.ProofFound(what=what, proven=proven, detail=detail):
@@ -75,10 +82,12 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             return {"approval": None} | _now("", event.at)
         case ev.LimitsChanged(limits=limits):
             return {"limits": limits}
+        case ev.RunLeft(reason=reason):
+            return {"outcome_detail": reason} | _now("", event.at)
         case ev.RunEnded(outcome=outcome, limit=limit, detail=detail):
             return {
                 "state": "ended", "outcome": outcome, "outcome_limit": limit, "outcome_detail": detail,
-                "ended_at": event.at, "pause": None, "waiting": False, "approval": None,
+                "ended_at": event.at, "pause": None, "waiting": False, "approval": None, **_IN_REACH,
             } | _now("", event.at)  # fmt: skip
         case ev.ModelAsked():
             return {"waiting": False} | _now("thinking", event.at)

@@ -220,6 +220,9 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     waited_s: float = 0.0
     """Time spent waiting on rate limits and server trouble."""
     waiting: bool = False
+    away: str = ""
+    """Why the sandbox is out of reach, while what it runs on does not answer."""
+    away_since: float | None = None
     approval_s: float = 0.0
     """Time spent waiting for a person's word on a tool call."""
     approve: bool = False

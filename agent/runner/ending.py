@@ -34,6 +34,11 @@ class Ending:
         self._sealed = True
 
     @property
+    def left(self) -> bool:
+        """Whether the runner goes and leaves the run as it is, to be taken up by another."""
+        return self.verdict is not None and self.verdict.outcome == "lost"
+
+    @property
     def killed(self) -> bool:
         """Whether somebody killed it."""
         return self._killed.is_set()

@@ -24,6 +24,11 @@ class Gates:
         """Whether the run's end is decided."""
         return self._ending.verdict is not None
 
+    @property
+    def left(self) -> bool:
+        """Whether the run is left as it is, to be taken up by another runner."""
+        return self._ending.left
+
     async def before_step(self) -> None:
         """A new step may begin."""
         while self._steps_used:

@@ -1,6 +1,7 @@
 """One run from launch to end: start, work, score, take down, end; whatever breaks, the record says so."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -8,7 +9,7 @@ import socket
 import traceback
 from collections.abc import Coroutine
 
-from agent.errors import RunError, SandboxLost
+from agent.errors import RunError, SandboxLost, SandboxUnreachable
 from agent.models.base import Model
 from agent.models.choose import open_model
 from agent.record import events as ev
@@ -28,6 +29,7 @@ from agent.runner.injections import Injections
 from agent.runner.journal import Journal
 from agent.runner.notify_settings import NotifySettings
 from agent.runner.notifying import Notifier
+from agent.runner.outages import Outages
 from agent.runner.pausing import Pausing
 from agent.runner.resuming import Remains, queue_again
 from agent.runner.steering import Steering
@@ -66,6 +68,7 @@ class Life:
         self._model: Model | None = None
         self._sandbox: Sandbox | None = None
         self._equipment: Equipment | None = None
+        self._sandbox_lost = False
         self._beside: set[asyncio.Task[None]] = set()
         self._errands: set[asyncio.Task[None]] = set()
         """What people asked for and takes long: a score, an interrupt."""
@@ -86,6 +89,8 @@ class Life:
         await self._guarded(self._ending.phase(self._work()))
         steering.closed_for = "the agent's work is over; the run is being scored"
         await self._guarded(self._ending.phase(self._score(), only_kill=True))
+        if self._ending.left:
+            return await self._leave()
         self._ending.seal()
         await self._guarded(self._take_down())
         return await self._end()
@@ -122,6 +127,7 @@ class Life:
         data = await prepare_data(self._folder, task, request)
         workspace = await lay_out(self._folder, task, data)
         self._sandbox = sandbox = choose(request.sandbox, plan_of(self._folder, task, request, workspace))
+        sandbox.tell(Outages(self._journal, self._broke))
         started = await (self._taken_up(task, sandbox) if self._remains.sandbox else self._begun(sandbox))
         await asyncio.to_thread(shutil.rmtree, workspace, ignore_errors=True)
         self._equipment = Equipment(task, led_by, self._model, sandbox, started)
@@ -175,7 +181,11 @@ class Life:
             await lead(self._request, self._controls, self._equipment, self._remains)
 
     async def _score(self) -> None:
-        await self._controls.pausing.let_go()
+        if self._ending.left:
+            return
+        # What cannot be thawed may still have files that can be read.
+        with contextlib.suppress(SandboxLost):
+            await self._controls.pausing.let_go()
         if self._controls.grading.possible:
             await self._controls.grading.grade("final")
 
@@ -201,13 +211,28 @@ class Life:
             errand.cancel()
         await asyncio.gather(*self._errands, return_exceptions=True)
 
+    async def _leave(self) -> Verdict:
+        """Go without an end: the sandbox is out of reach, and whoever takes the run up finds all as it is."""
+        verdict = self._ending.verdict
+        assert verdict is not None
+        await self._give_up_errands()
+        await taking_down.closed(self._model)
+        await self._stop_beside()
+        self._journal.append(ev.RunLeft(reason=verdict.detail))
+        await self._journal.drained()
+        index.update(self._index, self._journal.summary)
+        return verdict
+
+    async def _stop_beside(self) -> None:
+        for task in list(self._beside):
+            task.cancel()
+        await asyncio.gather(*self._beside, return_exceptions=True)
+
     async def _end(self) -> Verdict:
         """Answer who still waits, then the last event."""
         controls = self._controls
         controls.steering.closed_for = "the run has ended"
-        for task in list(self._beside):
-            task.cancel()
-        await asyncio.gather(*self._beside, return_exceptions=True)
+        await self._stop_beside()
         await controls.steering.read_inbox()
         over = "the run ended first"
         controls.pausing.refuse_wished(over)
@@ -232,7 +257,11 @@ class Life:
 
     def _broke(self, error: BaseException) -> None:
         traceback.print_exception(error)
-        if isinstance(error, SandboxLost):
+        if isinstance(error, SandboxUnreachable):
+            self._ending.decide(Verdict("lost", detail=one_line(error.message)))
+            return
+        if isinstance(error, SandboxLost) and not self._sandbox_lost:
+            self._sandbox_lost = True
             self._journal.append(ev.SandboxLost(reason=error.message))
         said = error.message if isinstance(error, MlrbError) else f"{type(error).__name__}: {error}"
         if self._ending.verdict is not None:

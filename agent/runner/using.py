@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agent.errors import ReplyMalformed, SandboxError
+from agent.errors import ReplyMalformed, SandboxError, SandboxUnreachable
 from agent.models.base import Message
 from agent.record import events as ev
 from agent.record.text import one_line
@@ -78,7 +78,12 @@ class Using:
         context = CallContext(self._workplace, call.call_id)
         try:
             result = await self._run(tool, context, call)
+        except SandboxUnreachable:
+            # It may go on out of our sight: whoever takes the run up finds out.
+            raise
         except (asyncio.CancelledError, SandboxError) as error:
+            if self._gates.left:
+                raise
             lost = isinstance(error, SandboxError)
             said = "the sandbox was lost while this ran" if lost else "cut off: the run ended while this ran"
             self._record(call, ToolResult(observation=told + said, failed=True), started_at, context)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agent.errors import SandboxError
 from agent.record.values import Host, Proof
 
 OnOutput = Callable[[bytes], None]
@@ -78,17 +79,42 @@ class CommandResult:
     """Processes of the command that still run (it put them in the background)."""
     workdir: str = ""
     """The working directory afterwards, which the next command starts in."""
+    cut_off: bool = False
+    """The sandbox was started again while it ran: how far it came is not known, and files are all that is left."""
+    afresh: bool = False
+    """The sandbox was started again since the command before it: only files are left of what was there."""
+
+
+class SandboxWatcher(Protocol):
+    """Hears what befalls a sandbox when nobody asks anything of it."""
+
+    def away(self, reason: str) -> None:
+        """What it runs on does not answer; it is waited for."""
+        ...
+
+    def back(self, away_s: float, *, restarted: bool) -> None:
+        """It answers again; `restarted` where all that ran in it was ended."""
+        ...
+
+    def lost(self, error: SandboxError) -> None:
+        """It is gone, or was waited for in vain."""
+        ...
 
 
 class Sandbox(Protocol):
     """A place where an agent's commands run."""
+
+    def tell(self, watcher: SandboxWatcher) -> None:
+        """From now on tell `watcher` what befalls it."""
+        ...
 
     async def start(self) -> StartedSandbox:
         """Start it and copy the workspace in; raises `SandboxUnavailable`."""
         ...
 
     async def attach(self) -> StartedSandbox:
-        """Take up a sandbox of this run that is already there; raises `SandboxLost` where there is none."""
+        """Take up a sandbox of this run that is already there; raises `SandboxLost` where there is none, and
+        `SandboxUnreachable` where what it runs on stays silent."""
         ...
 
     async def execute(self, command: str, *, command_id: str, timeout_s: float, on_output: OnOutput) -> CommandResult:

@@ -3,8 +3,9 @@
 import json
 import time
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from agent.errors import SandboxUnavailable
@@ -35,6 +36,21 @@ class Container:
     """The daemon's word: `created`, `running`, `paused`, `exited` …"""
     since: str
     """How long it has been so, in the daemon's words."""
+
+
+@dataclass(frozen=True)
+class State:
+    """How a container stands."""
+
+    status: str
+    """The daemon's word: `running`, `paused`, `exited` …; empty where there is none of that name."""
+    out_of_memory: bool = False
+    ended_at: str = ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is a process in it, be it frozen."""
+        return self.status in ("running", "paused")
 
 
 def labels(run: str, role: str, home: str) -> dict[str, str]:
@@ -68,6 +84,42 @@ def processes_in(container: Container, daemon: Path | None = None) -> int:
     """How many processes run in it; 0 where it does not run."""
     status, body = ask_daemon("GET", f"/containers/{container.container_id}/top", daemon, REQUEST_TIMEOUT_S)
     return len(json.loads(body).get("Processes") or ()) if status == 200 else 0
+
+
+def state_of(name: str, daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S) -> State:
+    """How a container stands; raises `SandboxUnavailable` where no daemon answers."""
+    status, body = _ask("GET", f"/containers/{name}/json", daemon, timeout_s)
+    if status == 404:
+        return State("")
+    if status != 200:
+        raise SandboxUnavailable(f"the Docker daemon says nothing of {name}: {_reason(status, body)}")
+    said = json.loads(body)["State"]
+    return State(said["Status"], bool(said.get("OOMKilled")), str(said.get("FinishedAt", "")))
+
+
+def was_seen_ending(name: str, state: State, daemon: Path | None = None) -> bool:
+    """Whether the daemon that answers now was there when the container ended: it remembers what happened since its
+    own start, and no longer."""
+    ended_at = datetime.fromisoformat(state.ended_at).timestamp()
+    filters = quote(json.dumps({"container": [name], "event": ["die"]}))
+    # Both by the daemon's own clock, and past, so that it answers at once.
+    span = f"since={ended_at - 1:.3f}&until={ended_at + 1:.3f}"
+    status, body = _ask("GET", f"/events?{span}&filters={filters}", daemon, REQUEST_TIMEOUT_S)
+    return status == 200 and bool(body.strip())
+
+
+def start(name: str, daemon: Path | None = None) -> str:
+    """Start a container that has ended; returns why that could not be, or nothing where it runs."""
+    status, body = _ask("POST", f"/containers/{name}/start", daemon, REQUEST_TIMEOUT_S)
+    return "" if status in (204, 304) else _reason(status, body)
+
+
+def switch(
+    name: str, to: Literal["pause", "unpause"], daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S
+) -> str:
+    """Freeze a container or let it go on; returns why that could not be, or nothing."""
+    status, body = _ask("POST", f"/containers/{name}/{to}", daemon, timeout_s)
+    return "" if status == 204 else _reason(status, body)
 
 
 def clear(run: str, home: str, daemon: Path | None = None) -> tuple[int, list[str]]:

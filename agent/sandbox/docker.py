@@ -1,19 +1,21 @@
 """A sandbox that is a container: an unprivileged user, no capabilities, no network, limits held by the kernel."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from agent.errors import SandboxLost, SandboxUnavailable
+from agent.errors import SandboxError, SandboxLost, SandboxUnavailable
 from agent.record.values import Proof
 from agent.sandbox import containers, tickets
 from agent.sandbox.base import SandboxPlan, StartedSandbox
 from agent.sandbox.containers import RUN_LABEL as RUN_LABEL
+from agent.sandbox.containers import State
 from agent.sandbox.engine import DEFAULT_IMAGE, daemon_socket, open_client
 from agent.sandbox.environment import container_environment
 from agent.sandbox.guested import GuestedSandbox
-from agent.sandbox.link import Cut
+from agent.sandbox.link import Cut, Standing
 from agent.sandbox.luggage import AGENT_ID, GUEST_FOLDER, HOME, WORKDIR, packed
 from agent.sandbox.stream import AttachedStream, Stream
 
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 ROLE = "sandbox"
+_CHECK_S = 10.0
+"""How long the daemon may take to say how a container stands, or to freeze it."""
+_STOP_S = 20.0
+"""How long a silent daemon is waited for when the container is to be removed."""
+_LOOK_EVERY_S = 0.2
 
 _BOOT = f"import sys; sys.path.insert(0, {GUEST_FOLDER!r}); from guest.main import main; main()"
 _T = TypeVar("_T")
@@ -39,6 +46,7 @@ class DockerSandbox(GuestedSandbox):
         self._name = f"mlrb-{plan.run}"
         self._client: DockerClient | None = None
         self._creating: asyncio.Task[None] | None = None
+        self._checking = asyncio.Lock()
 
     async def start(self) -> StartedSandbox:
         """Create the container, put the workspace into it and start it."""
@@ -139,13 +147,15 @@ class DockerSandbox(GuestedSandbox):
             "shm_size": limits.shm_bytes,
             "ulimits": [Ulimit(name="core", soft=0, hard=0)],
             "ipc_mode": "private",
+            # The guest hears no TERM, so that a daemon which stops would wait ten seconds for each container.
+            "stop_signal": "SIGKILL",
             # What the guest writes is spooled by itself; the daemon need not keep it a second time.
             "log_config": LogConfig(type="none"),
         }
 
     async def attach(self) -> StartedSandbox:
         """Take up the container that an earlier runner started; one that ended, as in a reboot, is started again."""
-        status = await asyncio.to_thread(self._status)
+        status = (await self._state_when_there()).status
         if status == "paused":
             await self.thaw()
         elif status == "exited":
@@ -159,68 +169,71 @@ class DockerSandbox(GuestedSandbox):
         return self._started(str(state.get("running", "")), str(state.get("last", "")))
 
     def _start_again(self) -> None:
-        import requests
-        from docker.errors import APIError
+        if refusal := containers.start(self._name, self._daemon):
+            raise SandboxLost(f"the container {self._name} cannot be started again: {refusal}")
 
-        try:
-            self._docker().api.start(self._name)
-        except (APIError, requests.RequestException) as error:
-            raise SandboxLost(f"the container {self._name} cannot be started again: {error}") from error
+    async def _state_when_there(self) -> State:
+        """The container's state, once the daemon answers; raises `SandboxUnreachable` where it stays silent."""
+        while True:
+            try:
+                state = await asyncio.to_thread(self._state)
+            except SandboxUnavailable as error:
+                self._outage.silent(error.message)
+                await asyncio.sleep(_LOOK_EVERY_S)
+            else:
+                self._outage.answered()
+                return state
 
-    def _status(self) -> str:
-        """The daemon's word for the container's state; empty where there is none. Raises `SandboxUnavailable`."""
-        import requests
-        from docker.errors import APIError, NotFound
-
-        try:
-            return str(self._docker().api.inspect_container(self._name)["State"]["Status"])
-        except NotFound:
-            return ""
-        except (APIError, requests.RequestException) as error:
-            raise SandboxUnavailable("the Docker daemon does not answer", hint="is dockerd running?") from error
+    def _state(self) -> State:
+        """Asked over a connection of its own: a daemon that is shutting down still answers on those it has."""
+        return containers.state_of(self._name, self._daemon, _CHECK_S)
 
     async def _connect(self) -> Stream:
         if self._daemon is None:
             raise FileNotFoundError("the daemon has no socket")
         return await AttachedStream.open(self._daemon, self._name)
 
-    async def _check(self) -> bool:
-        try:
-            status = await asyncio.to_thread(self._status)
-        except SandboxUnavailable:
-            # A daemon that restarts; the link goes on trying for a while.
-            return self._frozen
-        if status not in ("running", "paused"):
-            raise SandboxLost(
-                f"the container {self._name} is {status or 'gone'}",
-                hint="it was ended from outside or ran out of memory",
-            )
-        return self._frozen or status == "paused"
+    async def _check(self) -> Standing:
+        async with self._checking:
+            try:
+                state = await asyncio.to_thread(self._state)
+                restarted = not state.runs and await asyncio.to_thread(self._ended_with_daemon, state)
+                if restarted:
+                    await self._whole(self._start_again)
+            except SandboxUnavailable as error:
+                self._outage.silent(error.message)
+                return "away"
+            if not state.runs and not restarted:
+                raise SandboxLost(f"the container {self._name} {_how_it_went(state)}")
+            self._outage.answered(restarted=restarted)
+        return "frozen" if self._frozen or state.status == "paused" else "well"
+
+    def _ended_with_daemon(self, state: State) -> bool:
+        """Whether it is no fault of the container's that it ended: its daemon was stopped, and took it along."""
+        if state.status != "exited" or state.out_of_memory:
+            return False
+        return self._outage.goes_on or not containers.was_seen_ending(self._name, state, self._daemon)
 
     async def freeze(self) -> None:
         """Pause the container: the kernel's freezer stops every process in it."""
-        self._frozen = True
-        await self._switch("pause")
+        was_frozen, self._frozen = self._frozen, True
+        try:
+            await self._switch("pause")
+        except SandboxError:
+            self._frozen = was_frozen
+            raise
 
     async def thaw(self) -> None:
         """Let it go on."""
         await self._switch("unpause")
         self._frozen = False
 
-    async def _switch(self, to: str) -> None:
+    async def _switch(self, to: Literal["pause", "unpause"]) -> None:
         def switch() -> None:
-            import requests
-            from docker.errors import APIError, NotFound
-
-            api = self._docker().api
-            try:
-                api.pause(self._name) if to == "pause" else api.unpause(self._name)
-            except NotFound as error:
-                raise SandboxLost(f"the container {self._name} is gone") from error
-            except (APIError, requests.RequestException) as error:
-                # Harmless where it is in that state already.
-                if self._status() != ("paused" if to == "pause" else "running"):
-                    raise SandboxLost(f"the container could not be {to}d: {error}") from error
+            refusal = containers.switch(self._name, to, self._daemon, _CHECK_S)
+            # Harmless where it is in that state already.
+            if refusal and self._state().status != ("paused" if to == "pause" else "running"):
+                raise SandboxLost(f"the container could not be {to}d: {refusal}")
 
         await asyncio.to_thread(switch)
 
@@ -234,10 +247,15 @@ class DockerSandbox(GuestedSandbox):
             if not self._creating.cancelled():
                 # Whoever started it was told, or has left; it is not to be told a second time.
                 self._creating.exception()
-        try:
-            return await self._whole(self._remove)
-        except SandboxUnavailable as error:
-            return (Proof("container", False, error.message),)
+        gives_up_at = time.monotonic() + _STOP_S
+        while True:
+            try:
+                return await self._whole(self._remove)
+            except SandboxUnavailable as error:
+                # A daemon that just restarts is worth waiting for: what is not removed stays behind.
+                if time.monotonic() > gives_up_at:
+                    return (Proof("container", False, error.message),)
+                await asyncio.sleep(_LOOK_EVERY_S)
 
     def _remove(self) -> tuple[Proof, ...]:
         ended, left = containers.clear(self.plan.run, self.plan.home, self._daemon)
@@ -246,6 +264,12 @@ class DockerSandbox(GuestedSandbox):
             self._client.close()
             self._client = None
         return containers.proofs(ended, left)
+
+
+def _how_it_went(state: State) -> str:
+    if state.out_of_memory:
+        return "ran out of memory and was ended"
+    return "was ended from outside" if state.status == "exited" else f"is {state.status}" if state.status else "is gone"
 
 
 def _cpus(client: "DockerClient") -> float:

@@ -5,13 +5,15 @@ import builtins
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from agent.errors import SandboxError, SandboxLost, SubmissionTooLarge
+from agent.errors import SandboxError, SandboxLost, SandboxUnreachable, SubmissionTooLarge
 from agent.record.values import Host
-from agent.sandbox.base import CommandResult, OnOutput, SandboxPlan
+from agent.sandbox.base import CommandResult, OnOutput, SandboxPlan, SandboxWatcher
 from agent.sandbox.guest.wire import Header, pack
-from agent.sandbox.link import Cut, Link
+from agent.sandbox.link import Cut, Link, Standing
+from agent.sandbox.outage import Outage
 from agent.sandbox.stream import Stream
 
 _PIECE_BYTES = 192 * 1024
@@ -25,7 +27,9 @@ class GuestedSandbox(ABC):
 
     def __init__(self, plan: SandboxPlan) -> None:
         self.plan = plan
-        self._link = Link(self._connect, self._check)
+        self._outage = Outage()
+        self._link = Link(self._connect, self._check, self._outage.lost)
+        self._last_guest = ""
         self._frozen = False
         self._stopped = False
         self._writes = 0
@@ -35,8 +39,8 @@ class GuestedSandbox(ABC):
         """A new stream to the guest; raises `OSError`."""
 
     @abstractmethod
-    async def _check(self) -> bool:
-        """Whether it stands still, frozen; raises `SandboxLost` where it is gone for good."""
+    async def _check(self) -> Standing:
+        """How it is; raises `SandboxError` where it is gone for good."""
 
     @abstractmethod
     async def freeze(self) -> None:
@@ -46,10 +50,17 @@ class GuestedSandbox(ABC):
     async def thaw(self) -> None:
         """Let them go on."""
 
+    def tell(self, watcher: SandboxWatcher) -> None:
+        """From now on tell `watcher` what befalls it."""
+        self._outage.tell(watcher)
+
     async def execute(self, command: str, *, command_id: str, timeout_s: float, on_output: OnOutput) -> CommandResult:
         """Run a command; see `Sandbox.execute`."""
         request: Header = {"op": "run", "text": command, "timeout_s": timeout_s}
-        return _result(await self._followed(request, command_id, 0, on_output))
+        before = self._last_guest
+        result = _result(await self._followed(request, command_id, 0, on_output))
+        self._last_guest = self._link.guest
+        return replace(result, afresh=not result.cut_off and bool(before) and before != self._last_guest)
 
     async def follow(self, *, command_id: str, offset: int, on_output: OnOutput) -> CommandResult:
         """Take up a command that was started before; see `Sandbox.follow`."""
@@ -79,6 +90,8 @@ class GuestedSandbox(ABC):
 
     async def interrupt(self) -> bool:
         """End the running command; in a frozen sandbox everything goes on for the moment that this takes."""
+        if self._outage.goes_on:
+            raise SandboxUnreachable("what the command runs on does not answer just now", hint="ask again when it does")
         was_frozen = self._frozen
         if was_frozen:
             await self.thaw()
@@ -190,6 +203,7 @@ def _result(header: Header) -> CommandResult:
     if header.get("error"):
         raise SandboxLost(f"the guest could not run the command: {header.get('message')}")
     return CommandResult(
+        cut_off=bool(header.get("cut_off")),
         exit_code=_whole(header.get("exit_code")),
         duration_s=_number(header.get("duration_s")) or 0.0,
         timed_out=bool(header.get("timed_out")),

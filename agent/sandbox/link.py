@@ -7,8 +7,9 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
-from agent.errors import SandboxLost
+from agent.errors import SandboxError, SandboxLost
 from agent.sandbox.base import OnOutput
 from agent.sandbox.guest.wire import FrameReader, Header, WireBroken, pack, request_line
 from agent.sandbox.stream import Stream
@@ -18,11 +19,17 @@ ANSWER_S = 30.0
 SILENCE_S = 15.0
 """After this much silence from a running command its guest is asked whether it is still there."""
 REOPEN_S = 60.0
-"""How long to go on trying when the stream was cut and the sandbox itself may be there: a daemon restarts."""
+"""How long to go on trying when the stream was cut and the sandbox itself is there."""
+_LOOK_EVERY_S = 0.2
+_LOOKS = 10
 
+Standing = Literal["well", "frozen", "away"]
+"""How a sandbox is: `away` where what it runs on does not answer."""
 Connect = Callable[[], Awaitable[Stream]]
-Check = Callable[[], Awaitable[bool]]
-"""Whether the sandbox is frozen; raises `SandboxLost` where it is gone for good."""
+Check = Callable[[], Awaitable[Standing]]
+"""How the sandbox is; raises `SandboxError` where it is gone for good."""
+OnLost = Callable[[SandboxError], None]
+"""Called once it is gone, when nobody was waiting for anything."""
 
 
 class Cut(Exception):
@@ -45,6 +52,8 @@ class _Followed:
     ended: Header | None = None
     request: int = 0
     """The number under which it was asked for: it is answered only where the guest refuses."""
+    guest: str = ""
+    """The guest that was asked for it: another one does not have it, and must not run it."""
     cut: bool = False
     news: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -53,10 +62,14 @@ class _Followed:
 class Link:
     """One stream at a time to a guest."""
 
-    def __init__(self, connect: Connect, check: Check, *, patience_s: float = REOPEN_S) -> None:
+    def __init__(
+        self, connect: Connect, check: Check, on_lost: OnLost | None = None, *, patience_s: float = REOPEN_S
+    ) -> None:
         self._connect = connect
         self._check = check
+        self._on_lost = on_lost
         self._patience_s = patience_s
+        self._looking: asyncio.Task[None] | None = None
         self._stream: Stream | None = None
         self._reading: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
@@ -64,6 +77,8 @@ class Link:
         self._followed: _Followed | None = None
         self._next = 0
         self._closed = False
+        self.guest = ""
+        """Who answers at the other end; a sandbox that was started again has another guest."""
         self.errors = ""
 
     async def open(self) -> Header:
@@ -81,11 +96,15 @@ class Link:
     async def _greet(self, stream: Stream, secret: bytes) -> Header:
         # The line end closes what an earlier host may have left half written.
         await stream.write(b"\n" + request_line({"op": "attach", "secret": pack(secret)}))
-        return (await self._ask({"op": "state"}))[0]
+        state, _ = await self._ask({"op": "state"})
+        self.guest = str(state.get("guest", ""))
+        return state
 
     def close(self) -> None:
         """Let the stream go; the guest goes on."""
         self._closed = True
+        if self._looking is not None:
+            self._looking.cancel()
         self._drop()
 
     def _drop(self) -> None:
@@ -110,6 +129,21 @@ class Link:
                 self._stream = None
                 stream.close()
                 self._tell_cut()
+                if not self._closed:
+                    self._looking = asyncio.create_task(self._look_why())
+
+    async def _look_why(self) -> None:
+        """The stream was cut: see at once whether its sandbox is gone, whether or not anybody asks for it just now."""
+        # A container that has just ended may still be called running for a moment.
+        looks_left = _LOOKS
+        try:
+            while self._stream is None and looks_left:
+                looks_left -= await self._check() != "away"
+                await asyncio.sleep(_LOOK_EVERY_S)
+        except SandboxError as error:
+            # Who follows a command finds out by itself.
+            if self._on_lost is not None and self._followed is None:
+                self._on_lost(error)
 
     def _tell_cut(self) -> None:
         for asked in self._asked.values():
@@ -175,12 +209,12 @@ class Link:
         return header, bytes(asked.payload)
 
     async def _patiently(self, future: asyncio.Future[Header]) -> Header:
-        """Wait for an answer; a frozen guest may take its time, another may not."""
+        """Wait for an answer; a guest that is frozen or out of reach may take its time, another may not."""
         while True:
             done, _ = await asyncio.wait([future], timeout=ANSWER_S)
             if done:
                 return future.result()
-            if not await self._check():
+            if await self._check() == "well":
                 raise SandboxLost(
                     f"the sandbox's guest has not answered for {ANSWER_S:.0f} s",
                     hint="the machine may be out of memory; `mlrb resume` tries again",
@@ -200,26 +234,30 @@ class Link:
                 continue
 
     async def _ensure(self) -> None:
-        """Have a stream, a new one where the last was cut; raises `SandboxLost`."""
+        """Have a stream, a new one where the last was cut; raises `SandboxError`."""
         async with self._opening:
             deadline = time.monotonic() + self._patience_s
             while self._stream is None:
                 if self._closed:
                     raise SandboxLost("the sandbox was stopped")
-                await self._check()
+                if await self._check() == "away":
+                    deadline = time.monotonic() + self._patience_s
+                    await asyncio.sleep(_LOOK_EVERY_S)
+                    continue
                 try:
                     await self.open()
                 except (OSError, Cut) as error:
                     self._drop()
                     if time.monotonic() > deadline:
                         raise SandboxLost("the sandbox's stream was cut", hint="`mlrb resume` tries again") from error
-                    await asyncio.sleep(0.2)
+                    await asyncio.sleep(_LOOK_EVERY_S)
 
     async def follow(self, request: Header, command: str, offset: int, on_output: OnOutput) -> Header:
         """Send `request` and hand on the command's output until it has ended; returns how it did.
 
         Where the stream is cut, the request is sent again with the offset reached: the guest knows the command by its
-        id and does not start it twice.
+        id and does not start it twice. Another guest than the one that was first asked is not asked at all: the
+        answer is then `cut_off`.
         """
         followed = _Followed(command, offset)
         self._followed = followed
@@ -228,6 +266,9 @@ class Link:
                 followed.cut = False
                 try:
                     await self._ensure()
+                    if self.guest != (followed.guest or self.guest):
+                        return {"cut_off": True}
+                    followed.guest = self.guest
                     followed.request = await self._tell({**request, "command": command, "at": followed.received})
                     return await self._until_ended(followed, on_output)
                 except Cut:

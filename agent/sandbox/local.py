@@ -19,7 +19,7 @@ from agent.sandbox.ending import end_all
 from agent.sandbox.environment import local_environment
 from agent.sandbox.guest.processes import Process, descendants, look, send, table
 from agent.sandbox.guested import GuestedSandbox
-from agent.sandbox.link import Cut
+from agent.sandbox.link import Cut, Standing
 from agent.sandbox.stream import SocketStream, Stream
 
 NOTICE = "local isolates nothing: commands run here, with your rights and your files"
@@ -129,10 +129,10 @@ class LocalSandbox(GuestedSandbox):
         with _short(self._socket) as address:
             return await SocketStream.open(address)
 
-    async def _check(self) -> bool:
+    async def _check(self) -> Standing:
         if self._guest() is None:
             raise SandboxLost("the sandbox's guest was ended from outside", hint="start the run anew")
-        return self._frozen
+        return "frozen" if self._frozen else "well"
 
     async def freeze(self) -> None:
         """Stop the guest and all that it started, until nothing below it runs any more."""

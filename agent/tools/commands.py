@@ -6,6 +6,7 @@ from agent.sandbox.base import CommandResult
 from agent.tools.base import ToolContext, ToolResult
 
 LONGEST_S = 7 * 24 * 3600.0
+_KEPT = "files are kept, but folder and variables are as at the start, and nothing runs in the background any more"
 
 
 async def run_command(context: ToolContext, command: str, timeout_s: float) -> ToolResult:
@@ -27,13 +28,17 @@ async def run_command(context: ToolContext, command: str, timeout_s: float) -> T
 
 def _ending(result: CommandResult, timeout_s: float, workdir: str) -> str:
     """The line below the output: how it ended, and what is not as one would expect."""
-    if result.interrupted:
+    if result.cut_off:
+        how = f"cut off: the sandbox was restarted under it, how far it came is not known; {_KEPT}"
+    elif result.interrupted:
         how = f"interrupted by the operator after {result.duration_s:.1f} s"
     elif result.timed_out:
         how = f"timed out after {timeout_s:g} s and was ended; a longer time-out or a background job may help"
     else:
         how = f"exit code {result.exit_code}, {result.duration_s:.1f} s"
     parts = [how]
+    if result.afresh:
+        parts.append(f"the sandbox was restarted before it ran; {_KEPT}")
     if result.left_alive:
         parts.append(f"{result.left_alive} of its processes still run in the background")
     if result.workdir and result.workdir != workdir:

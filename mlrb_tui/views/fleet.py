@@ -58,7 +58,7 @@ def mood(summary: RunSummary) -> Mood:
         case "starting" | "running" | "scoring":
             if summary.approval is not None:
                 return "needs you"
-            return "alarm" if summary.alerts else summary.state
+            return "alarm" if summary.alerts or summary.away else summary.state
 
 
 def build_rows(summaries: Iterable[RunSummary], before: dict[str, FleetRow]) -> list[FleetRow]:

@@ -25,7 +25,8 @@ def state(summary: RunSummary, *, lost: bool) -> Span:
     if summary.state == "ended":
         tones = {"submitted": "state-ok", "limit": "state-warn"}
         return Span(said, tones.get(summary.outcome or "", "state-bad"))
-    return Span(said, "state-ok" if summary.state == "running" and summary.approval is None else "state-warn")
+    well = summary.state == "running" and summary.approval is None and not summary.away
+    return Span(said, "state-ok" if well else "state-warn")
 
 
 def _identity(summary: RunSummary, width: int, *, lost: bool) -> Row:
@@ -76,7 +77,8 @@ def _doing(summary: RunSummary, now: float, width: int, *, lost: bool, requests:
 
 def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Span]:
     if lost:
-        return [Span("the runner is gone without a word; "), Span("r", "strong"), Span(" takes it up again")]
+        why = summary.outcome_detail or "the runner is gone without a word"
+        return [Span(f"{one_line(why, 120)}; "), Span("r", "strong"), Span(" takes it up again")]
     if summary.state == "ended":
         after = f" after {words.duration(summary.working_s)} of work" if summary.working_s else ""
         detail = one_line(summary.outcome_detail, 120)
@@ -89,6 +91,9 @@ def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Spa
         by = f" by {one_line(summary.pause_by, 24)}" if summary.pause_by else ""
         how, what = ("frozen", "nothing runs") if summary.pause == "now" else ("paused", "no further model call")
         return [Span(f"{how}{by}{since}: {what}, no clock; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
+    if summary.away:
+        since = f" for {words.duration(now - summary.away_since)}" if summary.away_since is not None else ""
+        return [Span(f"out of reach{since}", "warn"), Span(f": {summary.away}; the run waits, no clock runs", "dim")]
     if summary.approval is not None:
         return question(summary.approval, now)
     what = one_line(summary.now, 120) or summary.state

@@ -8,7 +8,8 @@ from mlrb_tui.views.blocks import Notice, place_of
 
 HEADS = (
     "run_created", "run_started", "run_paused", "run_resumed", "limits_changed", "run_ended", "sandbox_started",
-    "sandbox_lost", "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
+    "sandbox_lost", "sandbox_away", "sandbox_back", "run_left",
+    "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
     "note_taken", "plan_changed", "request_received", "graded", "alert_raised",
     "approval_asked", "approve_mode_changed",
 )  # fmt: skip
@@ -67,6 +68,14 @@ def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             return "·", "sandbox", " · ".join(part for part in parts if part), "dim"
         case ev.SandboxLost(reason=reason):
             return "×", "sandbox", f"lost: {reason}", "bad"
+        case ev.SandboxAway(reason=reason):
+            return "×", "sandbox", f"out of reach, the run waits: {reason}", "warn"
+        case ev.SandboxBack(away_s=away_s, restarted=restarted):
+            after = f"back after {words.duration(away_s)}" if away_s else "back"
+            kept = "; it was started again: files are kept, what ran was cut off" if restarted else ""
+            return "·", "sandbox", f"{after}{kept}", "warn" if restarted else "dim"
+        case ev.RunLeft(reason=reason):
+            return "×", "left", f"{reason}; `mlrb resume` takes it up again", "bad"
         case ev.SandboxStopped(proofs=proofs):
             left = [proof for proof in proofs if not proof.proven]
             if left:

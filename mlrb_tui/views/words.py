@@ -64,6 +64,8 @@ def state(summary: RunSummary) -> str:
         return f"{summary.outcome or 'ended'}{limit}"
     if summary.state == "paused":
         return "frozen" if summary.pause == "now" else "paused"
+    if summary.away:
+        return "daemon lost"
     if summary.approval is not None:
         return "wants approval"
     return summary.state

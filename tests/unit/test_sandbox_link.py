@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from agent.sandbox.guest.wire import frame, unpack
-from agent.sandbox.link import Link
+from agent.sandbox.link import Link, Standing
 from agent.sandbox.stream import Stream
 
 
@@ -58,10 +58,10 @@ async def test_a_write_that_fails_before_the_reader_notices_goes_on_over_a_new_s
     async def connect() -> Stream:
         return streams.pop(0)
 
-    async def is_frozen() -> bool:
-        return False
+    async def is_well() -> Standing:
+        return "well"
 
-    link = Link(connect, is_frozen)
+    link = Link(connect, is_well)
     await link.open()
     header, _ = await link.ask({"op": "interrupt"})
     assert header["done"]

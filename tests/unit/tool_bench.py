@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.record.values import Host, Proof, Score
-from agent.sandbox.base import CommandResult, OnOutput, StartedSandbox
+from agent.sandbox.base import CommandResult, OnOutput, SandboxWatcher, StartedSandbox
 
 WORKDIR = "/home/agent/workspace"
 
@@ -15,6 +15,9 @@ class FilesInMemory:
     def __init__(self, files: dict[str, bytes] | None = None) -> None:
         self.held = dict(files or {})
         self.closed: set[str] = set()
+
+    def tell(self, watcher: SandboxWatcher) -> None:
+        """Nothing ever befalls it."""
 
     async def start(self) -> StartedSandbox:
         """Nothing to start."""

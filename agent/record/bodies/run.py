@@ -62,6 +62,12 @@ class LimitsChanged(Body, frozen=True, kw_only=True, tag="limits_changed"):
     request_id: int | None = None
 
 
+class RunLeft(Body, frozen=True, kw_only=True, tag="run_left"):
+    """The runner could do no more and has gone; the run is not over, and `mlrb resume` takes it up."""
+
+    reason: str
+
+
 class RunEnded(Body, frozen=True, kw_only=True, tag="run_ended"):
     """Always the last event of a run's life (a later regrade may follow)."""
 

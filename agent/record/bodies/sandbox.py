@@ -24,6 +24,20 @@ class SandboxLost(Body, frozen=True, kw_only=True, tag="sandbox_lost"):
     reason: str
 
 
+class SandboxAway(Body, frozen=True, kw_only=True, tag="sandbox_away"):
+    """What the sandbox runs on does not answer; the run waits for it, on nobody's time."""
+
+    reason: str
+
+
+class SandboxBack(Body, frozen=True, kw_only=True, tag="sandbox_back"):
+    """It answers again."""
+
+    away_s: float = 0.0
+    restarted: bool = False
+    """The sandbox had ended meanwhile and was started again: its files are kept, what ran in it is not."""
+
+
 class SandboxStopped(Body, frozen=True, kw_only=True, tag="sandbox_stopped"):
     """The sandbox was taken down; what could be proven of it."""
 

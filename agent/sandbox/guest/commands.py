@@ -50,6 +50,7 @@ class Commands:
         self._quiet: dict[Command, float] = {}
         self._before: set[tuple[int, int]] = set()
         self._childless = False
+        self._guest = os.urandom(8).hex()
 
     @property
     def workdir(self) -> str:
@@ -69,6 +70,7 @@ class Commands:
         """What runs, what ran last, and where."""
         command = self._current
         return {
+            "guest": self._guest,
             "running": command.name if command is not None and command.result is None else "",
             "last": command.name if command is not None else "",
             "workdir": self._memory.workdir,
