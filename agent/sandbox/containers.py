@@ -88,11 +88,11 @@ def processes_in(container: Container, daemon: Path | None = None) -> int:
 
 def state_of(name: str, daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S) -> State:
     """How a container stands; raises `SandboxUnavailable` where no daemon answers."""
-    status, body = _ask("GET", f"/containers/{name}/json", daemon, timeout_s)
+    status, body = ask_daemon("GET", f"/containers/{name}/json", daemon, timeout_s)
     if status == 404:
         return State("")
     if status != 200:
-        raise SandboxUnavailable(f"the Docker daemon says nothing of {name}: {_reason(status, body)}")
+        raise SandboxUnavailable(f"the Docker daemon says nothing of {name}: {reason(status, body)}")
     said = json.loads(body)["State"]
     return State(said["Status"], bool(said.get("OOMKilled")), str(said.get("FinishedAt", "")))
 
@@ -104,22 +104,22 @@ def was_seen_ending(name: str, state: State, daemon: Path | None = None) -> bool
     filters = quote(json.dumps({"container": [name], "event": ["die"]}))
     # Both by the daemon's own clock, and past, so that it answers at once.
     span = f"since={ended_at - 1:.3f}&until={ended_at + 1:.3f}"
-    status, body = _ask("GET", f"/events?{span}&filters={filters}", daemon, REQUEST_TIMEOUT_S)
+    status, body = ask_daemon("GET", f"/events?{span}&filters={filters}", daemon, REQUEST_TIMEOUT_S)
     return status == 200 and bool(body.strip())
 
 
 def start(name: str, daemon: Path | None = None) -> str:
     """Start a container that has ended; returns why that could not be, or nothing where it runs."""
-    status, body = _ask("POST", f"/containers/{name}/start", daemon, REQUEST_TIMEOUT_S)
-    return "" if status in (204, 304) else _reason(status, body)
+    status, body = ask_daemon("POST", f"/containers/{name}/start", daemon, REQUEST_TIMEOUT_S)
+    return "" if status in (204, 304) else reason(status, body)
 
 
 def switch(
     name: str, to: Literal["pause", "unpause"], daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S
 ) -> str:
     """Freeze a container or let it go on; returns why that could not be, or nothing."""
-    status, body = _ask("POST", f"/containers/{name}/{to}", daemon, timeout_s)
-    return "" if status == 204 else _reason(status, body)
+    status, body = ask_daemon("POST", f"/containers/{name}/{to}", daemon, timeout_s)
+    return "" if status == 204 else reason(status, body)
 
 
 def clear(run: str, home: str, daemon: Path | None = None) -> tuple[int, list[str]]:
