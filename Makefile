@@ -6,7 +6,7 @@ WORKERS ?= 3
 TORCH ?= torch==2.13.0
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench soak clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test    every test (the Docker ones where a daemon answers)"
 	@echo "make check   format, lint, types, imports"
 	@echo "make bench   figures beside a reference from the same run; BENCH=name runs one"
+	@echo "make soak    eight runs under ten minutes of faults; SOAK_S=60 shortens it, SOAK_SEED=n is another storm"
 
 $(VENV)/base: pyproject.toml
 	@echo "making the environment in $(VENV) …"
@@ -40,6 +41,9 @@ check: $(VENV)/full
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+soak: $(VENV)/full
+	@$(BIN)/python -m tests.soak
 
 bench: $(VENV)/full
 	@$(BIN)/python -m tests.bench $(BENCH)

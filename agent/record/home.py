@@ -58,6 +58,11 @@ class RunFolder:
         """The work folder of a local sandbox."""
         return self.path / "work"
 
+    @property
+    def guest_socket(self) -> Path:
+        """Where the guest of a local sandbox listens."""
+        return self.path / "guest.sock"
+
 
 @dataclass(frozen=True)
 class Home:

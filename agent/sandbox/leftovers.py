@@ -91,6 +91,8 @@ def processes_of(home: Home, run: str) -> list[Process]:
 def clear_processes(home: Home, run: str) -> Proof:
     """End the processes of a run's local sandbox and look afterwards."""
     ended, left = end_all(lambda: processes_of(home, run))
+    if not left:
+        RunFolder(home.runs / run).guest_socket.unlink(missing_ok=True)
     detail = "still there: " + ", ".join(str(process.pid) for process in left) if left else f"{ended} ended"
     return Proof("processes", not left, detail)
 

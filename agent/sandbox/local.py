@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent.errors import SandboxLost, SandboxUnavailable
+from agent.record.home import RunFolder
 from agent.record.values import Proof
 from agent.sandbox.base import SandboxPlan, StartedSandbox
 from agent.sandbox.ending import end_all
@@ -33,7 +34,7 @@ class LocalSandbox(GuestedSandbox):
     def __init__(self, plan: SandboxPlan) -> None:
         super().__init__(plan)
         self._work = plan.folder / "work"
-        self._socket = plan.folder / "guest.sock"
+        self._socket = RunFolder(plan.folder).guest_socket
         self._mark = plan.folder / "guest.json"
         self._stood: set[tuple[int, int]] = set()
 

@@ -18,6 +18,7 @@ BENCHES = {
     "terminal_bytes": "streams:terminal_bytes",
     "docker_no_op": "commands:docker_no_op",
     "twenty_runs": "fleets:twenty_runs",
+    "latency": "latency:latency",
 }
 
 
