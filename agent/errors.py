@@ -14,6 +14,7 @@ RecordError (5)
 └── RunHeld                  another runner holds the lock
 RunError (6)
 ├── LaunchFailed             the runner ended before its first event
+├── RunOver                  the run has ended, so nobody reads what is asked of it
 ├── SubmissionTooLarge       what was to be graded is more than the task takes
 └── NoRoom                   the disk was full for too long
 """
@@ -87,6 +88,10 @@ class RunError(MlrbError):
 
 class LaunchFailed(RunError):
     """The runner ended before its first event."""
+
+
+class RunOver(RunError):
+    """The run has ended, so nobody reads what is asked of it."""
 
 
 class SubmissionTooLarge(RunError):

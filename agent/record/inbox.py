@@ -1,5 +1,6 @@
 """What people ask of a run: requests in, events out as their answer."""
 
+import contextlib
 import getpass
 import sqlite3
 import time
@@ -10,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from agent.errors import RecordError
+from agent.errors import RecordError, RunOver
 from agent.record.sqlite import migrate, open_writable
 from agent.record.text import storable
 from agent.record.values import Limits, PauseStrength
@@ -124,7 +125,11 @@ def _create(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create,)
+def _allow_closing(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE closed (at REAL NOT NULL)")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _allow_closing)
 
 
 class Inbox:
@@ -136,15 +141,18 @@ class Inbox:
         path.chmod(0o600)
 
     def post(self, request: Request, *, who: str = "", origin: str = "cli") -> int:
-        """Put a request in; its id is what the answering events carry."""
+        """Put a request in; its id is what the answering events carry. Raises `RunOver` where nobody reads any more."""
         body = storable_request(request)
         try:
             cursor = self._connection.execute(
-                "INSERT INTO requests (at, who, origin, body) VALUES (?, ?, ?, ?)",
+                "INSERT INTO requests (at, who, origin, body)"
+                " SELECT ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM closed)",
                 (time.time(), storable(who or user_name()), origin, body),
             )
         except sqlite3.Error as error:
             raise RecordError(f"the request cannot be kept: {error}", hint="is the disk full?") from error
+        if cursor.rowcount == 0:
+            raise RunOver("the run has ended")
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
@@ -158,6 +166,20 @@ class Inbox:
             Posted(request_id=row[0], at=row[1], who=row[2], origin=row[3], request=_read(row[4]), raw=row[4])
             for row in rows
         ]
+
+    def shut(self, after: int) -> list[Posted]:
+        """The last requests, younger than that one; no other can come after them, so none stays unanswered."""
+        # A full disk keeps it open, and that must not keep a run from ending.
+        with contextlib.suppress(sqlite3.OperationalError):
+            self._connection.execute("INSERT INTO closed VALUES (?)", (time.time(),))
+        return self.after(after)
+
+    def open_again(self) -> None:
+        """Take requests: of a run that was just being ended there is a runner again."""
+        try:
+            self._connection.execute("DELETE FROM closed")
+        except sqlite3.Error as error:
+            raise RecordError(f"the inbox cannot be opened: {error}", hint="is the disk full?") from error
 
     def close(self) -> None:
         """Let go of the file."""

@@ -31,6 +31,7 @@ def run(folder: RunFolder, *, resume: bool) -> None:
         with EventLog(folder.events, redact=redactor(more=secrets(notify))) as log:
             remains = _remains(folder, log, resume=resume)
             inbox = Inbox(folder.inbox)
+            inbox.open_again()
             try:
                 asyncio.run(_live(Life(folder, request, log, inbox, remains, notify, trouble)))
             finally:

@@ -140,13 +140,13 @@ def _asked(folder: RunFolder, writer: _Writer) -> tuple[list[tuple[int, str]], l
     open_ids: dict[int, None] = {}
     last = 0
     with EventReader(folder.events) as reader:
-        for event in reader.of_kinds(("request_received", "request_answered", "request_refused")):
+        for event in reader.of_kinds(("request_received", "request_answered", "request_refused", "request_withdrawn")):
             match event.body:
                 case ev.RequestReceived(request_id=request_id, verb=verb):
                     verbs[request_id], open_ids[request_id] = verb, None
                     last = max(last, request_id)
-                case ev.RequestAnswered(request_id=request_id) | ev.RequestRefused(request_id=request_id):
-                    open_ids.pop(request_id, None)
+                case ev.RequestAnswered() | ev.RequestRefused() | ev.RequestWithdrawn() as body:
+                    open_ids.pop(body.request_id, None)
                 case _:
                     pass
     posted = {one.request_id: one for one in _inbox(folder)}
@@ -159,9 +159,10 @@ def _asked(folder: RunFolder, writer: _Writer) -> tuple[list[tuple[int, str]], l
 
 
 def _inbox(folder: RunFolder) -> list[Posted]:
+    """All that was asked; nothing can be any more."""
     inbox = Inbox(folder.inbox)
     try:
-        return inbox.after(0)
+        return inbox.shut(0)
     finally:
         inbox.close()
 

@@ -233,7 +233,7 @@ class Life:
         controls = self._controls
         controls.steering.closed_for = "the run has ended"
         await self._stop_beside()
-        await controls.steering.read_inbox()
+        await controls.steering.read_last()
         over = "the run ended first"
         controls.pausing.refuse_wished(over)
         controls.injections.refuse_rest(over)

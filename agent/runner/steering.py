@@ -1,7 +1,7 @@
 """Reads the inbox and does what people ask; each request gets a receipt and later an answer or a refusal."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import assert_never
 
 from agent.errors import SandboxError
@@ -88,10 +88,11 @@ class Steering:
 
     async def read_inbox(self) -> None:
         """Do all that is new in the inbox."""
-        for posted in self._inbox.after(self._last_seen):
-            self._last_seen = posted.request_id
-            self._receive(posted)
-            await self._do(posted)
+        await self._do_all(self._inbox.after(self._last_seen))
+
+    async def read_last(self) -> None:
+        """The same for the last time: whoever asks after that is told at once that the run is over."""
+        await self._do_all(self._inbox.shut(self._last_seen))
 
     def answer_kills(self, detail: str) -> None:
         """The run is down: answer those who asked for it."""
@@ -114,6 +115,12 @@ class Steering:
                 origin=posted.origin,
             )
         )
+
+    async def _do_all(self, requests: Sequence[Posted]) -> None:
+        for posted in requests:
+            self._last_seen = posted.request_id
+            self._receive(posted)
+            await self._do(posted)
 
     async def _do(self, posted: Posted) -> None:
         request, request_id, who = posted.request, posted.request_id, posted.who

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-from agent.errors import RecordError, RunError
+from agent.errors import RecordError, RunError, RunOver
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.inbox import Inbox, Kill
@@ -27,8 +27,7 @@ def kill(folder: RunFolder, why: str, *, origin: str, tell: Callable[[ev.ProofFo
 
     `tell` hears each line of the checklist as it becomes true. Raises `RunError` where it can't be ended.
     """
-    with closing(Inbox(folder.inbox)) as inbox:
-        request_id = inbox.post(Kill(why=why), origin=origin)
+    request_id = _posted(folder, why, origin)
     seq = _last_seq(folder)
     aftermath = start_aftermath(folder, request_id)
     deadline = time.monotonic() + PATIENCE_S
@@ -49,6 +48,15 @@ def kill(folder: RunFolder, why: str, *, origin: str, tell: Callable[[ev.ProofFo
     raise RunError(
         f"the kill of {folder.run} is not done after {PATIENCE_S:.0f} s", hint="mlrb reap shows what is left"
     )
+
+
+def _posted(folder: RunFolder, why: str, origin: str) -> int:
+    """The request's id; 0 where the run is just ending and takes none any more."""
+    with closing(Inbox(folder.inbox)) as inbox:
+        try:
+            return inbox.post(Kill(why=why), origin=origin)
+        except RunOver:
+            return 0
 
 
 def _let_close(folder: RunFolder, aftermath: "subprocess.Popen[bytes]") -> None:
