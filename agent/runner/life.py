@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import sys
 import traceback
 from collections.abc import Coroutine
 
@@ -256,7 +257,10 @@ class Life:
             self._broke(error)
 
     def _broke(self, error: BaseException) -> None:
-        traceback.print_exception(error)
+        if isinstance(error, MlrbError):
+            print(error.message, file=sys.stderr)
+        else:
+            traceback.print_exception(error)
         if isinstance(error, SandboxUnreachable):
             self._ending.decide(Verdict("lost", detail=one_line(error.message)))
             return
