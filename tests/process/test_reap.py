@@ -79,6 +79,7 @@ def test_removed_run_has_ended_and_nothing_of_it_is_left(runs: Runs) -> None:
     [removed] = listed(runs, "--remove", "--yes")
     assert removed["done"]
     assert processes_with("734.25") == []
+    assert not run.folder.guest_socket.exists()
     ended = run.bodies(ev.RunEnded)[0]
     assert (ended.outcome, "left over without a runner" in ended.detail) == ("killed", True)
     assert listed(runs) == []
