@@ -55,6 +55,7 @@ class SteeredRun:
             if seen is None and (seen := self._next(effect, request_id)) is not None:
                 times.event.append(_ms_since(start))
             _be_patient(start, effect.__name__)
+            time.sleep(_POLL_S)
         times.machine.append((moved_at - start) * 1000)
         return seen
 

@@ -73,9 +73,9 @@ def write_task(root: Path) -> Path:
 
 
 def script(rng: random.Random) -> str:
-    """A run's script: some commands of several kinds, then the submission."""
+    """A run's script: some commands of several kinds, then the submission: again where it was cut off or rejected."""
     kinds = (_counting, _counting, _counting, _counting_in_python, _leaving_children, _talking, _failing, _validating)
-    return "".join(rng.choice(kinds)(rng, number) for number in range(rng.randint(5, 10))) + _line("submit")
+    return "".join(rng.choice(kinds)(rng, number) for number in range(rng.randint(5, 10))) + _line("submit") * 6
 
 
 def tick(number: int, count: int | str) -> str:
