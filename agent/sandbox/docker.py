@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 ROLE = "sandbox"
 _CHECK_S = 10.0
 """How long the daemon may take to say how a container stands, or to freeze it."""
+_SWITCH_S = 3.0
+"""For how long a freezer that gives up is asked again."""
 _STOP_S = 20.0
 """How long a silent daemon is waited for when the container is to be removed."""
 _LOOK_EVERY_S = 0.2
@@ -230,10 +232,15 @@ class DockerSandbox(GuestedSandbox):
 
     async def _switch(self, to: Literal["pause", "unpause"]) -> None:
         def switch() -> None:
-            refusal = containers.switch(self._name, to, self._daemon, _CHECK_S)
-            # Harmless where it is in that state already.
-            if refusal and self._state().status != ("paused" if to == "pause" else "running"):
-                raise SandboxLost(f"the container could not be {to}d: {refusal}")
+            gives_up_at = time.monotonic() + _SWITCH_S
+            while refusal := containers.switch(self._name, to, self._daemon, _CHECK_S):
+                status = self._state().status
+                # Harmless where it is in that state already.
+                if status == ("paused" if to == "pause" else "running"):
+                    return
+                # The freezer of cgroup v1 gives up now and then on a container that is kept busy.
+                if status not in ("running", "paused") or time.monotonic() > gives_up_at:
+                    raise SandboxLost(f"the container could not be {to}d: {refusal}")
 
         await asyncio.to_thread(switch)
 
