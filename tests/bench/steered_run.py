@@ -84,6 +84,8 @@ class SteeredRun:
             self._reader = EventReader(self.run.folder.events)
         for event in self._reader.since(self._seq):
             self._seq = event.seq
+            if isinstance(event.body, ev.RequestRefused) and event.body.request_id == request_id:
+                raise RuntimeError(f"refused: {event.body.reason}")
             if isinstance(event.body, effect) and getattr(event.body, "request_id", request_id) == request_id:
                 return event
         return None
