@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from agent.errors import NoRoom, RunError, SandboxError, SubmissionTooLarge
+from agent.errors import NoRoom, RunError, SandboxError, SandboxLost, SandboxUnreachable, SubmissionTooLarge
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.request import RunRequest
@@ -95,6 +95,10 @@ class Grading:
             snapshot = await self._snapshot(fall_back=purpose == "final")
         except (SubmissionTooLarge, NoRoom) as error:
             return self._refused(split, purpose, by, error.message)
+        except SandboxLost as error:
+            if purpose != "final":
+                raise
+            return self._refused(split, purpose, by, f"nothing is left to grade: {error.message}")
         return await self._recorded(snapshot, split, purpose, by)
 
     async def grade_again(self, *, by: str) -> Score:
@@ -132,7 +136,7 @@ class Grading:
         try:
             path = await self._copied()
         except (SandboxError, NoRoom) as error:
-            if not (fall_back and self._numbers()):
+            if isinstance(error, SandboxUnreachable) or not (fall_back and self._numbers()):
                 raise
             path = self._newest_instead(error)
         return Snapshot(int(path.name), path, await asyncio.to_thread(submission_sha256, path))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -216,6 +216,16 @@ class DockerSandbox(GuestedSandbox):
             return False
         return self._outage.goes_on or not containers.was_seen_ending(self._name, state, self._daemon)
 
+    async def copy_out(self, paths: Sequence[str], destination: Path) -> list[str]:
+        """Copy files out; a container that was ended from outside still has them, and its guest reads them."""
+        try:
+            return await super().copy_out(paths, destination)
+        except SandboxLost:
+            if self._stopped or (await self._state_when_there()).status != "exited":
+                raise
+        await self._whole(self._start_again)
+        return await super().copy_out(paths, destination)
+
     async def freeze(self) -> None:
         """Pause the container: the kernel's freezer stops every process in it."""
         was_frozen, self._frozen = self._frozen, True
@@ -276,7 +286,9 @@ class DockerSandbox(GuestedSandbox):
 def _how_it_went(state: State) -> str:
     if state.out_of_memory:
         return "ran out of memory and was ended"
-    return "was ended from outside" if state.status == "exited" else f"is {state.status}" if state.status else "is gone"
+    if state.status in ("", "removing"):
+        return "was removed from outside"
+    return "was ended from outside" if state.status == "exited" else f"is {state.status}"
 
 
 def _cpus(client: "DockerClient") -> float:
