@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import SandboxUnavailable
 from agent.sandbox import tickets
 from agent.sandbox.containers import labels
-from agent.sandbox.engine import daemon_socket
+from agent.sandbox.engine import daemon_socket, docker_answers
+from evaluation.daemon_wait import DaemonWait
 from evaluation.errors import GraderFailed
 from evaluation.in_process import offline_environment
 from evaluation.job import PACKAGES, SOURCES, Found, Job, OnProgress, Results
@@ -37,17 +38,28 @@ def grade_in_container(job: Job, on_progress: OnProgress, image: str = "") -> Fo
     import docker.errors
     import requests
 
-    try:
-        with contextlib.closing(docker.from_env(timeout=60)) as client, _result_folder() as folder:
-            return _grade(client, job, on_progress, image or DEFAULT_IMAGE, folder)
-    except SandboxUnavailable as error:
-        raise GraderFailed(f"docker could not run the grader: {error.message}", hint=error.hint) from error
-    except (docker.errors.DockerException, requests.RequestException) as error:
-        raise GraderFailed(f"docker could not run the grader: {error}", hint="docker info") from error
+    wait = DaemonWait(on_progress)
+    while True:
+        try:
+            with contextlib.closing(docker.from_env(timeout=60)) as client, _result_folder() as folder:
+                return _grade(client, job, Results(on_progress), image or DEFAULT_IMAGE, folder, wait)
+        except _EndedWithDaemon:
+            continue
+        except SandboxUnavailable as error:
+            if docker_answers():
+                raise GraderFailed(f"docker could not run the grader: {error.message}", hint=error.hint) from error
+            wait.until_back(error)
+        except docker.errors.APIError as error:
+            raise GraderFailed(f"docker could not run the grader: {error}", hint="docker info") from error
+        except (docker.errors.DockerException, requests.RequestException) as error:
+            wait.until_back(error)
 
 
-def _grade(client: "DockerClient", job: Job, on_progress: OnProgress, image: str, folder: Path) -> Found:
-    results = Results(on_progress)
+class _EndedWithDaemon(Exception):
+    """The daemon was restarted and its container is no more, before it could say what it found."""
+
+
+def _grade(client: "DockerClient", job: Job, results: Results, image: str, folder: Path, wait: DaemonWait) -> Found:
     lines = folder / "lines.jsonl"
     lines.touch(mode=0o600)
     name = f"{tickets.NAME_PREFIX}{job.run}-{ROLE}-{secrets.token_hex(4)}"
@@ -55,25 +67,37 @@ def _grade(client: "DockerClient", job: Job, on_progress: OnProgress, image: str
     try:
         container.start()
         with lines.open("rb") as channel:
-            ended = _follow(container, channel.fileno(), results, time.monotonic() + job.timeout_s)
-        last_words = container.logs(tail=20).decode(errors="replace")
+            ended = _follow(container, channel.fileno(), results, time.monotonic() + job.timeout_s, wait)
+        last_words = wait.patiently(lambda: container.logs(tail=20)).decode(errors="replace")
     finally:
-        container.remove(force=True, v=True)
+        wait.patiently(lambda: _remove(container))
     return results.outcome(ended, last_words)
 
 
-def _follow(container: "Container", channel: int, results: Results, deadline: float) -> str:
+def _remove(container: "Container") -> None:
+    from docker.errors import NotFound
+
+    # The answer to a first try may have been lost with the daemon.
+    with contextlib.suppress(NotFound):
+        container.remove(force=True, v=True)
+
+
+def _follow(container: "Container", channel: int, results: Results, deadline: float, wait: DaemonWait) -> str:
     """Read the results as they are written until the container has ended; how it did."""
+    before_s = wait.waited_s
     while True:
-        container.reload()
+        wait.patiently(container.reload)
         running = container.status in ("created", "running")
         while piece := os.read(channel, 65536):
             results.feed(piece)
+        away_s = wait.waited_s - before_s
         if not running:
+            if away_s and not results.over:
+                raise _EndedWithDaemon
             state: dict[str, Any] = container.attrs["State"]
             return "out of memory" if state.get("OOMKilled") else f"exit code {state.get('ExitCode')}"
-        if time.monotonic() > deadline:
-            container.kill()
+        if time.monotonic() > deadline + away_s:
+            wait.patiently(container.kill)
             return "not done in time"
         time.sleep(_POLL_S)
 

@@ -17,12 +17,14 @@ SOURCES = Path(tasks.__file__).parent.parent
 PACKAGES = ("tasks", "evaluation")
 
 
-class GradingProgress(Struct, frozen=True):
+class GradingProgress(Struct, frozen=True, omit_defaults=True):
     """How far a grading is."""
 
     done: int
     total: int
     what: str = ""
+    waiting: bool = False
+    """It stands still, and not by its own fault: that time is not its own."""
 
 
 OnProgress = Callable[[GradingProgress], None]
@@ -110,13 +112,19 @@ class Results:
         except msgspec.MsgspecError as error:
             raise GraderFailed(f"the grader's result channel carried something unreadable: {error}") from error
         if line.progress is not None:
-            self._on_progress(line.progress)
+            # Only we know whether a grader waits; what runs shut in can't have its time made longer.
+            self._on_progress(msgspec.structs.replace(line.progress, waiting=False))
         elif line.grade is not None:
             self._found = line.grade
         elif line.invalid is not None:
             self._found = Found(invalid=line.invalid)
         else:
             self._broken = line.broken or "no reason given"
+
+    @property
+    def over(self) -> bool:
+        """Whether the last word has come."""
+        return self._found is not None or bool(self._broken)
 
     def outcome(self, ended: str, output: str) -> Found:
         """The result; `GraderFailed` where there is none, with how the process ended and its last words."""

@@ -34,6 +34,8 @@ class _Progress(Struct, frozen=True):
     done: int = 0
     total: int = 0
     what: str = ""
+    waiting: bool = False
+    """It stands still, and not by its own fault."""
 
 
 class _Line(Struct, frozen=True):
@@ -50,6 +52,19 @@ class Snapshot:
     number: int
     path: Path
     sha256: str
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """A grading under way, and the time that it has."""
+
+    grading_id: str
+    limit: asyncio.Timeout
+    limit_s: float
+
+    def begin_again(self) -> None:
+        """Time in which the grader itself waits for a daemon is not its own."""
+        self.limit.reschedule(asyncio.get_running_loop().time() + self.limit_s)
 
 
 class Grading:
@@ -194,8 +209,8 @@ class Grading:
     async def _graded(self, snapshot: Snapshot, split: Literal["dev", "test"], grading_id: str) -> Score:
         limit_s = self._task.at(self._request.scale).grading_timeout_s + MARGIN_S
         try:
-            async with asyncio.timeout(limit_s):
-                score, stderr = await self._asked(snapshot, split, grading_id)
+            async with asyncio.timeout(limit_s) as limit:
+                score, stderr = await self._asked(snapshot, split, _Watched(grading_id, limit, limit_s))
         except TimeoutError:
             return self._without_value(snapshot.sha256, split, f"the grader did not end within {limit_s:.0f} s")
         if score is not None:
@@ -204,7 +219,7 @@ class Grading:
         blamed = said if said.startswith("the grader") else f"the grader broke: {said}"
         return self._without_value(snapshot.sha256, split, blamed)
 
-    async def _asked(self, snapshot: Snapshot, split: str, grading_id: str) -> tuple[Score | None, str]:
+    async def _asked(self, snapshot: Snapshot, split: str, watched: "_Watched") -> tuple[Score | None, str]:
         """What the grader says on its own channel, and the end of its stderr."""
         ours, theirs = os.pipe()
         try:
@@ -214,7 +229,7 @@ class Grading:
                 os.close(theirs)
                 theirs = -1
                 assert process.stderr is not None
-                score, stderr = await asyncio.gather(self._read_result(ours, grading_id), read_tail(process.stderr))
+                score, stderr = await asyncio.gather(self._read_result(ours, watched), read_tail(process.stderr))
                 return score, stderr
         finally:
             os.close(ours)
@@ -229,18 +244,18 @@ class Grading:
             *(("--image", self._image) if self._image else ()),
         ]
 
-    async def _read_result(self, descriptor: int, grading_id: str) -> Score | None:
+    async def _read_result(self, descriptor: int, watched: "_Watched") -> Score | None:
         reader = asyncio.StreamReader(limit=_LONGEST_LINE)
         protocol = asyncio.StreamReaderProtocol(reader)
         loop = asyncio.get_running_loop()
         with os.fdopen(os.dup(descriptor), "rb") as pipe:
             transport, _ = await loop.connect_read_pipe(lambda: protocol, pipe)
             try:
-                return await self._read_lines(reader, grading_id)
+                return await self._read_lines(reader, watched)
             finally:
                 transport.close()
 
-    async def _read_lines(self, reader: asyncio.StreamReader, grading_id: str) -> Score | None:
+    async def _read_lines(self, reader: asyncio.StreamReader, watched: "_Watched") -> Score | None:
         score: Score | None = None
         decoder = msgspec.json.Decoder(_Line)
         told_at = -_PROGRESS_EVERY_S
@@ -250,12 +265,16 @@ class Grading:
             except msgspec.MsgspecError:
                 continue
             score = line.score or score
+            if line.progress is not None and line.progress.waiting:
+                watched.begin_again()
             now = self._journal.now()
             if line.progress is not None and (now - told_at >= _PROGRESS_EVERY_S):
                 told_at = now
                 said = line.progress
                 self._journal.append(
-                    ev.GradingProgressed(grading_id=grading_id, done=said.done, total=said.total, what=said.what)
+                    ev.GradingProgressed(
+                        grading_id=watched.grading_id, done=said.done, total=said.total, what=said.what
+                    )
                 )
         return score
 

@@ -80,6 +80,12 @@ class PrivateDaemon:
         """End it with SIGKILL: its containers' own keepers live on."""
         self._end(signal.SIGKILL)
 
+    def let_containers_live(self) -> None:
+        """From now on they live on while it is away."""
+        self.stop()
+        self.live_restore = True
+        self.start()
+
     def hold(self) -> None:
         """Have it answer nobody, though it is there."""
         assert self._process is not None

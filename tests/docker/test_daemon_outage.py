@@ -69,9 +69,7 @@ def finished(run: Run) -> list[ev.ToolFinished]:
 def test_command_goes_on_while_the_daemon_is_away_and_its_output_is_whole(
     runs: Runs, daemon: PrivateDaemon, clean: bool
 ) -> None:
-    daemon.stop()
-    daemon.live_restore = True
-    daemon.start()
+    daemon.let_containers_live()
     run = start(runs, bash(COUNT), bash("cat ticks.txt"))
     in_command(run)
     daemon.stop() if clean else daemon.shoot()
@@ -136,9 +134,7 @@ def test_container_that_ended_with_its_daemon_between_two_commands_is_told_of_wi
 
 
 def test_requests_are_answered_while_the_daemon_is_away_and_no_clock_runs(runs: Runs, daemon: PrivateDaemon) -> None:
-    daemon.stop()
-    daemon.live_restore = True
-    daemon.start()
+    daemon.let_containers_live()
     run = start(runs, bash(COUNT), bash("echo done"))
     in_command(run)
     daemon.stop()
@@ -163,9 +159,7 @@ def test_requests_are_answered_while_the_daemon_is_away_and_no_clock_runs(runs: 
 def test_kill_while_the_daemon_is_away_ends_the_run_and_takes_the_container_when_it_is_back(
     runs: Runs, daemon: PrivateDaemon
 ) -> None:
-    daemon.stop()
-    daemon.live_restore = True
-    daemon.start()
+    daemon.let_containers_live()
     run = start(runs, bash("echo tick 3; sleep 500"))
     in_command(run)
     daemon.stop()
