@@ -12,6 +12,8 @@ from agent.record.values import Blob, Progress, Proof, RunSummary, Text, WantedA
 LOSS_TAIL = 24
 MOST_DIVERGED = 16
 _INTERVENTIONS = {"inject", "interrupt", "pause", "limits", "score", "approve", "kill"}
+"""What counts as a person's help once it is done; going on after a pause, and what concerns a message that is still
+queued, change nothing by themselves."""
 _IN_REACH: dict[str, object] = {"away": "", "away_since": None}
 
 
@@ -112,8 +114,12 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
                 "progress": progress, "loss_tail": _with_loss(summary, progress.values.get("loss")),
                 "diverged": still_diverged(summary.diverged, progress),
             }  # fmt: skip
-        case ev.RequestReceived(verb=verb):
-            return {"interventions": summary.interventions + (verb in _INTERVENTIONS)}
+        case ev.RequestReceived(request_id=request_id, verb=verb) if verb in _INTERVENTIONS:
+            return {"undone": (*summary.undone, request_id)}
+        case ev.RequestAnswered(request_id=request_id) if request_id in summary.undone:
+            return {"interventions": summary.interventions + 1} | _settled(summary, request_id)
+        case ev.RequestRefused(request_id=request_id) | ev.RequestWithdrawn(request_id=request_id):
+            return _settled(summary, request_id)
         case ev.GradingStarted(purpose="final"):
             return {"state": "scoring", "pause": None, "approval": None} | _now("scoring", event.at)
         case ev.Graded(score=score, purpose=purpose):
@@ -130,6 +136,10 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
 def _working(summary: RunSummary) -> dict[str, object]:
     """A run that was taken up in the middle of a step works again with that step's next call."""
     return {"state": "running"} if summary.state == "starting" else {}
+
+
+def _settled(summary: RunSummary, request_id: int) -> dict[str, object]:
+    return {"undone": tuple(each for each in summary.undone if each != request_id)}
 
 
 def _wanted(body: ev.ApprovalAsked, at: float) -> WantedApproval:

@@ -244,7 +244,10 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_score: Score | None = None
     final_score: Score | None = None
     interventions: int = 0
-    """What people did to it: injections, interrupts, pauses, limit changes, manual scores."""
+    """What people did to it: messages that it answered, interrupts, pauses, changed limits, scores asked for, words on
+    its calls, kills. What was refused, withdrawn or is not done yet does not count."""
+    undone: tuple[int, ...] = ()
+    """The requests that will count once they are done."""
     errors: int = 0
     """Commands that failed and model calls that did."""
     alerts: int = 0

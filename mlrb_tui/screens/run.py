@@ -76,6 +76,8 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         self._needle = ""
         self._new = False
         """There is something that is not painted yet."""
+        self._panels_late = False
+        """The panels show an earlier moment than all else."""
         self.sending = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
@@ -123,7 +125,7 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
             self.say_answer(standing(self.view.reader, self.asked))
         if now >= self._next_frame and self._new:
             self._paint_new(panels=new_second or self.view.player.playing)
-        elif new_second and (self._live or self._said[0]):
+        elif new_second and (self._live or self._said[0] or self._panels_late):
             self._paint_new(panels=True)
 
     def _take_in(self, passed: float) -> None:
@@ -140,7 +142,7 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
             self.refresh_bindings()
 
     def _paint_new(self, *, panels: bool) -> None:
-        self._new = False
+        self._new, self._panels_late = False, not panels
         shown = self._shown()
         cost = self.query_one(TranscriptLines).update(shown.now)
         cost += self._paint_header(shown)

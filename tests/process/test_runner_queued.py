@@ -57,6 +57,8 @@ def test_queued_messages_are_changed_and_withdrawn_before_they_reach_the_agent(r
     assert _told(run) == ["two", "four"]
     assert [body.request_id for body in run.bodies(ev.RequestDelivered)] == [second, third]
     assert not [body for body in run.bodies(ev.RequestAnswered) if body.request_id == first]
+    # Two messages reached the agent; what was done to them while they were queued is no help of its own.
+    assert run.summary().interventions == 2
 
 
 def test_a_delivered_message_can_be_neither_changed_nor_withdrawn(runs: Runs) -> None:

@@ -128,6 +128,8 @@ def test_what_cannot_be_is_refused_with_the_reason(runs: Runs) -> None:
     assert "frozen" in run.refusal_of(run.post(Interrupt())).reason
     run.answer_to(run.post(Kill()))
     assert run.ended().outcome == "killed"
+    # A pause and a kill; what was refused helped nobody.
+    assert run.summary().interventions == 2
 
 
 def test_messages_injected_during_a_command_all_go_out_with_the_very_next_request_in_order(runs: Runs) -> None:
