@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from agent.record.home import Home
 from agent.record.request import RunRequest
-from agent.record.values import Limits
+from agent.record.values import Limits, OnLimit
 from mlrb_tui.control.amounts import NAMES
 from mlrb_tui.control.launch import launch
 from mlrb_tui.control.plan import plan_request
@@ -28,6 +28,8 @@ class LaunchForm:
     steps: str = ""
     cost: str = ""
     tokens: str = ""
+    approve: str = "off"
+    on_limit: OnLimit = "end"
     seed: str = "0"
     repeat: str = "1"
 
@@ -46,6 +48,8 @@ def requests(home: Home, form: LaunchForm) -> list[RunRequest]:
         sandbox=form.sandbox,
         seed=first_seed,
         limit_assignments=[f"{name}={getattr(form, name).strip() or 'none'}" for name in NAMES],
+        approve=form.approve == "on",
+        on_limit=form.on_limit,
     )
     return [_with_seed(request, first_seed + number) for number in range(repeat)]
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import ClassVar
 
+import msgspec
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -71,6 +72,10 @@ class LaunchScreen(ModalScreen[str | None]):
             )
             yield self._row("sandbox", _choice("sandbox", ["auto", "local", "docker"], self._settings.sandbox))
             yield Horizontal(Label("limits", classes="name"), *self._limit_fields(), classes="row")
+            yield self._row(
+                "approve", _choice("approve", ["off", "on"]),
+                Label("at a limit"), _choice("on_limit", ["end", "pause"], self._settings.on_limit),
+            )  # fmt: skip
             yield self._row("seed", _field("seed", "0", small=True), Label("repeat"), _field("repeat", "1", small=True))
             yield Static(id="launch-said")
             with Horizontal(classes="row", id="launch-buttons"):
@@ -99,7 +104,7 @@ class LaunchScreen(ModalScreen[str | None]):
     def _form(self) -> LaunchForm:
         chosen = {select.id or "": str(select.value) for select in self.query(Select)}
         typed = {field.id or "": field.value for field in self.query(Input)}
-        return LaunchForm(**(chosen | typed))
+        return msgspec.convert(chosen | typed, LaunchForm)
 
     def _chosen(self) -> Task:
         return self._tasks[str(self.query_one("#task", Select).value)]
@@ -146,8 +151,10 @@ class LaunchScreen(ModalScreen[str | None]):
             return
         first = planned[0]
         runs = f"{len(planned)} runs" if len(planned) > 1 else "1 run"
-        what = f"{runs} · {first.task} · {first.scale} · {first.model} · {first.sandbox} · {words.limits(first.limits)}"
-        self._say(what, first.sandbox_notice)
+        what = [runs, first.task, first.scale, first.model, first.sandbox, words.limits(first.limits)]
+        what += ["asks before each call"] if first.approve else []
+        what += ["pauses at a limit"] if first.on_limit == "pause" else []
+        self._say(" · ".join(what), first.sandbox_notice)
 
     def _say(self, said: str, more: str = "", *, wrong: bool = False) -> None:
         # The form may be gone by the time that there is something to say in it.

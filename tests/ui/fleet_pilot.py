@@ -17,10 +17,10 @@ COLOURS = {"TERM": "xterm-256color"}
 
 @asynccontextmanager
 async def opened(
-    home: Home, *, size: tuple[int, int] = (120, 36), read_only: bool = False
+    home: Home, *, size: tuple[int, int] = (120, 36), read_only: bool = False, settings: Settings | None = None
 ) -> AsyncIterator[Pilot[int]]:
     """The app on that home."""
-    app = MlrbApp(home, Settings(theme="mlrb-dark"), read_only=read_only, environment=COLOURS)
+    app = MlrbApp(home, settings or Settings(theme="mlrb-dark"), read_only=read_only, environment=COLOURS)
     async with app.run_test(size=size, notifications=True) as pilot:
         yield pilot
 

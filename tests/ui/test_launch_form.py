@@ -9,6 +9,7 @@ from textual.widgets import Button, Input, Select
 
 from agent.record.home import Home, RunFolder
 from agent.record.request import read_request
+from mlrb_tui.control.settings import read_settings
 from mlrb_tui.screens.launch import LaunchScreen
 from tests.ui.fleet_homes import home_of
 from tests.ui.fleet_pilot import opened, shown, until
@@ -78,7 +79,10 @@ async def test_what_is_launched_is_what_stands_in_the_form_and_the_run_is_opened
         form.query_one("#steps", Input).value = "1"
         form.query_one("#seed", Input).value = "3"
         form.query_one("#repeat", Input).value = "2"
+        form.query_one("#approve", Select).value = "on"
+        form.query_one("#on_limit", Select).value = "pause"
         await until(pilot, lambda: "2 runs" in shown(pilot) and "steps 1" in shown(pilot), "the check")
+        await until(pilot, lambda: "asks before each call · pauses at a limit" in shown(pilot), "the check in full")
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not isinstance(pilot.app.screen, LaunchScreen), "the launch")
         await until(pilot, lambda: len(pilot.app.screen_stack) == 2, "the run's screen")
@@ -86,6 +90,7 @@ async def test_what_is_launched_is_what_stands_in_the_form_and_the_run_is_opened
             (read_request(RunFolder(home.runs / run).request) for run in home.run_ids()), key=lambda r: r.seed
         )
         assert [(one.seed, one.sandbox, one.limits.steps) for one in asked] == [(3, "local", 1), (4, "local", 1)]
+        assert [(one.approve, one.on_limit) for one in asked] == [(True, "pause")] * 2
 
 
 async def test_escape_launches_nothing(home: Home) -> None:
@@ -127,3 +132,10 @@ async def test_the_form_works_at_any_size(home: Home) -> None:
             await pilot.resize_terminal(width, height)
             await pilot.press("tab", "down", "up", "1")
         await until(pilot, lambda: "sandbox" in shown(pilot), "the form")
+
+
+async def test_what_the_settings_say_of_limits_stands_in_the_form(home: Home) -> None:
+    home.settings.write_text('on_limit = "pause"\n')
+    async with opened(home, settings=read_settings(home)) as pilot:
+        await _form(pilot)
+        await until(pilot, lambda: "pauses at a limit" in shown(pilot), "the check")
