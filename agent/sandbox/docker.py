@@ -226,7 +226,7 @@ class DockerSandbox(GuestedSandbox):
         await self._whole(self._start_again)
         return await super().copy_out(paths, destination)
 
-    async def freeze(self) -> None:
+    async def _halt(self) -> None:
         """Pause the container: the kernel's freezer stops every process in it."""
         was_frozen, self._frozen = self._frozen, True
         try:
@@ -235,7 +235,7 @@ class DockerSandbox(GuestedSandbox):
             self._frozen = was_frozen
             raise
 
-    async def thaw(self) -> None:
+    async def _go_on(self) -> None:
         """Let it go on."""
         await self._switch("unpause")
         self._frozen = False

@@ -3,6 +3,7 @@
 import asyncio
 import builtins
 import json
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,6 +32,7 @@ class GuestedSandbox(ABC):
         self._link = Link(self._connect, self._check, self._outage.lost)
         self._last_guest = ""
         self._frozen = False
+        self._halted_at: float | None = None
         self._stopped = False
         self._writes = 0
 
@@ -43,12 +45,25 @@ class GuestedSandbox(ABC):
         """How it is; raises `SandboxError` where it is gone for good."""
 
     @abstractmethod
-    async def freeze(self) -> None:
+    async def _halt(self) -> None:
         """Stop every process where it stands."""
 
     @abstractmethod
-    async def thaw(self) -> None:
+    async def _go_on(self) -> None:
         """Let them go on."""
+
+    async def freeze(self) -> None:
+        """Stop every process where it stands; see `Sandbox.freeze`."""
+        halted_at = time.monotonic()
+        await self._halt()
+        self._halted_at = self._halted_at or halted_at
+
+    async def thaw(self) -> None:
+        """Let them go on. The guest reads first for how long it stood still, then looks at its command's clock."""
+        if self._halted_at is not None:
+            await self._link.say({"op": "stood", "seconds": time.monotonic() - self._halted_at})
+        await self._go_on()
+        self._halted_at = None
 
     def tell(self, watcher: SandboxWatcher) -> None:
         """From now on tell `watcher` what befalls it."""

@@ -21,6 +21,7 @@ SILENCE_S = 15.0
 REOPEN_S = 60.0
 """How long to go on trying when the stream was cut and the sandbox itself is there."""
 _LOOK_EVERY_S = 0.2
+_SAY_S = 0.2
 _LOOKS = 10
 
 Standing = Literal["well", "frozen", "away"]
@@ -195,6 +196,13 @@ class Link:
                 self._drop()
             raise Cut from error
         return number
+
+    async def say(self, request: Header) -> None:
+        """Send what has no answer; a guest that stands still reads it when it goes on. Where the stream is cut, and
+        where it takes no more, it is left unsaid."""
+        with contextlib.suppress(Cut, TimeoutError):
+            async with asyncio.timeout(_SAY_S):
+                await self._tell(request)
 
     async def _ask(self, request: Header) -> tuple[Header, bytes]:
         """Ask once; raises `Cut` where the stream ends first."""

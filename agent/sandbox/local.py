@@ -135,7 +135,7 @@ class LocalSandbox(GuestedSandbox):
             raise SandboxLost("the sandbox's guest was ended from outside", hint="start the run anew")
         return "frozen" if self._frozen else "well"
 
-    async def freeze(self) -> None:
+    async def _halt(self) -> None:
         """Stop the guest and all that it started, until nothing below it runs any more."""
         self._frozen = True
         await asyncio.to_thread(self._freeze)
@@ -153,7 +153,7 @@ class LocalSandbox(GuestedSandbox):
                 return
             send(running, signal.SIGSTOP)
 
-    async def thaw(self) -> None:
+    async def _go_on(self) -> None:
         """Let them go on, but for those that already stood when they were frozen."""
         await asyncio.to_thread(self._thaw)
         self._frozen = False

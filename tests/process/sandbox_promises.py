@@ -73,6 +73,12 @@ async def until(holds: Callable[[], bool], deadline_s: float = DEADLINE_S) -> No
         await asyncio.sleep(0.01)
 
 
+async def passes(seconds: float) -> None:
+    """Let time pass: what must not be counted has to be there first."""
+    began = time.monotonic()
+    await until(lambda: time.monotonic() - began > seconds)
+
+
 async def stands(read: Callable[[], object]) -> None:
     """What it reads now is what it reads for `STILL_S`."""
     before, ends = read(), time.monotonic() + STILL_S
@@ -222,6 +228,19 @@ class SandboxPromises:
         assert result.timed_out
         assert ran_s + time.monotonic() - thawed > timeout_s - TICK_S, "the frozen time was counted"
         assert len(started.output) > silent_at
+
+    async def test_short_freezes_do_not_add_up_to_a_time_out(self, bench: Bench) -> None:
+        started = bench.begin("echo up; until [ -e go ]; do sleep 0.02; done; echo over", 3.0)
+        await started.says("up")
+        for _ in range(20):
+            await bench.sandbox.freeze()
+            await passes(0.3)
+            await bench.sandbox.thaw()
+        await bench.sandbox.write_file("go", b"")
+        result = await started.task
+        assert not result.timed_out
+        assert result.exit_code == 0
+        assert result.duration_s < 3.0
 
     async def test_interrupt_works_in_a_frozen_sandbox(self, bench: Bench) -> None:
         started = bench.begin("echo up; sleep 999")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from agent.errors import ModelUnavailable
@@ -102,7 +103,7 @@ def test_repeats_have_seeds_that_follow_each_other(home: Home) -> None:
 )
 def test_a_field_that_will_not_do_is_named(home: Home, wrong: dict[str, str]) -> None:
     with pytest.raises(MlrbError) as caught:
-        requests(home, LaunchForm(**({"task": TASK, "sandbox": "local", "model": "scripted"} | wrong)))
+        requests(home, msgspec.convert({"task": TASK, "sandbox": "local", "model": "scripted"} | wrong, LaunchForm))
     assert next(iter(wrong)) in caught.value.message
 
 

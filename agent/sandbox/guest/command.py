@@ -55,6 +55,7 @@ class Command:
         self._timeout_s = timeout_s
         self._started = self._looked = time.monotonic()
         self._frozen_s = 0.0
+        self._guessed_s = 0.0
         self._ending: Ending | None = None
         self._exit_code: int | None = None
         self._pumped = 0.0
@@ -129,10 +130,9 @@ class Command:
         gap = now - self._looked
         self._looked = now
         if gap > 4 * TICK_S:
-            # The whole sandbox stood still: that time is not the command's.
-            self._frozen_s += gap - TICK_S
-            if self._ending is not None:
-                self._ending.since += gap - TICK_S
+            # The whole sandbox stood still, whoever did that.
+            self._guessed_s += gap - TICK_S
+            self._stand(gap - TICK_S)
         if self.result is not None:
             return
         if self._ending is not None:
@@ -141,6 +141,20 @@ class Command:
             self._finish([] if childless else self._own())
         elif self.active_s > self._timeout_s:
             self.end("timed_out")
+
+    def stood(self, seconds: float) -> None:
+        """Whoever froze it says for how long; what was guessed of that already is not counted twice."""
+        not_guessed = min(seconds - self._guessed_s, time.monotonic() - self._looked)
+        self._guessed_s = 0.0
+        if not_guessed > 0:
+            self._looked += not_guessed
+            self._stand(not_guessed)
+
+    def _stand(self, seconds: float) -> None:
+        """That time is not the command's."""
+        self._frozen_s += seconds
+        if self._ending is not None:
+            self._ending.since += seconds
 
     def _go_on_ending(self, ending: Ending, now: float, left: list[Process]) -> None:
         if (not left and self._exit_code is not None) or now - ending.since > GIVE_UP_S:

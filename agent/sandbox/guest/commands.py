@@ -133,6 +133,11 @@ class Commands:
         self._current.end("interrupted")
         return True
 
+    def stood(self, seconds: float) -> None:
+        """The sandbox was frozen so long until now."""
+        if self._current is not None and self._current.result is None:
+            self._current.stood(seconds)
+
     def pump(self, command: Command) -> None:
         """Take what a command has written; a slow writer is left alone for a moment."""
         descriptor = command.output

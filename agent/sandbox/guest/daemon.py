@@ -52,7 +52,8 @@ class Daemon:
 
     def _run(self) -> None:
         while not self._ended:
-            for key, _ in self._selector.select(self._commands.wait_s):
+            # A wait in which we were stopped ends with nothing ready, whatever has come meanwhile: asked again.
+            for key, _ in self._selector.select(self._commands.wait_s) or self._selector.select(0):
                 self._handle(key.fd, key.data)
             self._commands.go_on(self._channel)
             self._flush()
@@ -131,6 +132,9 @@ class Daemon:
         if op == "run":
             # What follows is answer enough, and every frame costs a way through the daemon.
             self._commands.start(request)
+            return None, b""
+        if op == "stood":
+            self._commands.stood(float(str(request["seconds"])))
             return None, b""
         if op == "attach":
             self._commands.forget_host()
