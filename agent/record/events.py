@@ -14,6 +14,7 @@ from agent.record.bodies.agent import StepStarted as StepStarted
 from agent.record.bodies.agent import ToolCalled as ToolCalled
 from agent.record.bodies.agent import ToolFinished as ToolFinished
 from agent.record.bodies.agent import ToolOutput as ToolOutput
+from agent.record.bodies.agent import ToolTakenUp as ToolTakenUp
 from agent.record.bodies.base import Body as Body
 from agent.record.bodies.model import ModelAnswered as ModelAnswered
 from agent.record.bodies.model import ModelAsked as ModelAsked
@@ -41,6 +42,7 @@ from agent.record.bodies.run import RunLeft as RunLeft
 from agent.record.bodies.run import RunPaused as RunPaused
 from agent.record.bodies.run import RunResumed as RunResumed
 from agent.record.bodies.run import RunStarted as RunStarted
+from agent.record.bodies.run import WorkEnded as WorkEnded
 from agent.record.bodies.sandbox import ProofFound as ProofFound
 from agent.record.bodies.sandbox import SandboxAway as SandboxAway
 from agent.record.bodies.sandbox import SandboxBack as SandboxBack
@@ -58,6 +60,7 @@ Known = (
     | RunPaused
     | RunResumed
     | LimitsChanged
+    | WorkEnded
     | RunLeft
     | RunEnded
     | SandboxStarted
@@ -73,6 +76,7 @@ Known = (
     | StepStarted
     | MessageAdded
     | ToolCalled
+    | ToolTakenUp
     | ToolOutput
     | ToolFinished
     | NoteTaken

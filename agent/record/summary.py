@@ -82,6 +82,8 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             return _working(summary) | {"approval": _wanted(body, event.at)} | _now("wants approval", event.at)
         case ev.ApprovalGiven():
             return {"approval": None} | _now("", event.at)
+        case ev.WorkEnded():
+            return {"state": "scoring", "pause": None, "waiting": False, "approval": None} | _now("scoring", event.at)
         case ev.LimitsChanged(limits=limits):
             return {"limits": limits}
         case ev.RunLeft(reason=reason):
@@ -92,7 +94,7 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
                 "ended_at": event.at, "pause": None, "waiting": False, "approval": None, **_IN_REACH,
             } | _now("", event.at)  # fmt: skip
         case ev.ModelAsked():
-            return {"waiting": False} | _now("thinking", event.at)
+            return _working(summary) | {"waiting": False} | _now("thinking", event.at)
         case ev.ModelAnswered(usage=usage, cost_usd=cost):
             return {
                 "waiting": False, "usage": summary.usage + usage, "cost_usd": summary.cost_usd + (cost or 0.0),
@@ -103,6 +105,8 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             return {"waiting": retry_in_s is not None, "errors": summary.errors + 1} | _now(said, event.at)
         case ev.ToolCalled(summary=shown, tool=tool):
             return _working(summary) | {"approval": None} | _now(one_line(preview(shown), 80) or tool, event.at)
+        case ev.ToolTakenUp() as body:
+            return _taken_up(summary, body, event.at)
         case ev.ToolFinished(failed=failed, rejected_by=rejected_by):
             return {"errors": summary.errors + (failed and not rejected_by), "progress": None} | _now("", event.at)
         case ev.HostSampled(host=host):
@@ -140,6 +144,11 @@ def _working(summary: RunSummary) -> dict[str, object]:
 
 def _settled(summary: RunSummary, request_id: int) -> dict[str, object]:
     return {"undone": tuple(each for each in summary.undone if each != request_id)}
+
+
+def _taken_up(summary: RunSummary, body: ev.ToolTakenUp, at: float) -> dict[str, object]:
+    said = _now(one_line(preview(body.summary), 80) or body.tool, at)
+    return _working(summary) | {"approval": None, "working_s": summary.working_s + body.worked_s} | said
 
 
 def _wanted(body: ev.ApprovalAsked, at: float) -> WantedApproval:

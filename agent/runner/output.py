@@ -3,13 +3,14 @@
 import asyncio
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from agent.record import events as ev
-from agent.record.text import settle_carriage_returns
 from agent.record.values import Progress
 from agent.runner.clipping import Clipped
 from agent.runner.journal import Journal
+from agent.runner.settled import SettledOutput, valid
 from agent.telemetry.progress import carried, read_lines
 
 INTERVAL_S = 0.1
@@ -21,18 +22,26 @@ OBSERVED_CHARACTERS = 16_000
 """What the model is shown of it."""
 PROGRESS_PER_PIECE = 5
 _LINES_LOOKED_AT = 60
-_PIECE_CHARACTERS = 8_000
 _MOST_PENDING = 1_000_000
 _LINE_END = re.compile(r"[\r\n]+")
+
+
+@dataclass(frozen=True)
+class OutputSoFar:
+    """What a runner before us has recorded of a command's output."""
+
+    texts: Sequence[str] = ()
+    read_bytes: int = 0
+    """How many raw bytes that was; the next one is still to be read."""
 
 
 class OutputStream:
     """Takes raw bytes as they come and writes at most ten batches a second."""
 
-    def __init__(self, journal: Journal, call_id: str) -> None:
+    def __init__(self, journal: Journal, call_id: str, before: OutputSoFar | None = None) -> None:
         self._journal = journal
         self._call_id = call_id
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._pending: list[str] = []
         self._pending_characters = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -42,7 +51,18 @@ class OutputStream:
         self._dropped_bytes = 0
         self._progress: Progress | None = None
         self._clipped = Clipped(OBSERVED_CHARACTERS)
+        self._settled_bytes = 0
         self.lines = 0
+        if before is not None:
+            self._take_up(before)
+
+    def _take_up(self, before: OutputSoFar) -> None:
+        """Go on behind what a runner before us has recorded."""
+        self._settled_bytes = before.read_bytes
+        for text in before.texts:
+            self._count(text)
+            self._stored += len(text)
+            self._mid_line = not text.endswith("\n")
 
     def feed(self, raw: bytes) -> None:
         """Take a piece, wherever it was cut."""
@@ -64,7 +84,7 @@ class OutputStream:
         self.flush()
         if self._dropped_bytes:
             note = f"\n… {self._dropped_bytes:,} bytes more not stored\n"
-            self._journal.append(ev.ToolOutput(call_id=self._call_id, text=note))
+            self._journal.append(ev.ToolOutput(call_id=self._call_id, text=note, read_bytes=self._settled_bytes))
         return self._clipped.text()
 
     def _plan_flush(self, text: str) -> None:
@@ -88,42 +108,29 @@ class OutputStream:
         self._pending_characters = 0
         if not text:
             return
-        self._see_progress(text)
-        settled = self._settled(text)
+        settled = SettledOutput(text, mid_line=self._mid_line)
+        self._mid_line = not text.endswith("\n")
+        self._store(settled)
+        self._settled_bytes += len(text.encode("utf-8", "surrogateescape"))
+        self._see_progress(valid(text[-_LINES_LOOKED_AT * 200 :]))
+
+    def _store(self, settled: SettledOutput) -> None:
+        room = max(0, STORED_CHARACTERS - self._stored)
+        for piece, read_bytes in settled.pieces(room):
+            self._count(piece)
+            self._stored += len(piece)
+            body = ev.ToolOutput(call_id=self._call_id, text=piece, read_bytes=self._settled_bytes + read_bytes)
+            self._journal.append(body)
+        if dropped := valid(settled.text[room:]):
+            self._count(dropped)
+            self._dropped_bytes += len(dropped.encode())
+
+    def _count(self, settled: str) -> None:
         self.lines += settled.count("\n")
         self._clipped.add(settled)
-        self._store(settled)
-
-    def _settled(self, text: str) -> str:
-        """The batch with carriage returns settled; one that goes back over a line begun earlier stays at the front."""
-        first, _, _ = text.partition("\n")
-        redraws = self._mid_line and "\r" in first.removesuffix("\r")
-        settled = settle_carriage_returns(text)
-        self._mid_line = not text.endswith("\n")
-        return f"\r{settled}" if redraws and not settled.startswith("\r") else settled
-
-    def _store(self, settled: str) -> None:
-        room = STORED_CHARACTERS - self._stored
-        kept = settled[:room]
-        self._dropped_bytes += len(settled[room:].encode("utf-8", "replace"))
-        self._stored += len(kept)
-        for piece in pieces(kept):
-            self._journal.append(ev.ToolOutput(call_id=self._call_id, text=piece))
 
     def _see_progress(self, text: str) -> None:
-        lines = _LINE_END.split(text[-_LINES_LOOKED_AT * 200 :])[-_LINES_LOOKED_AT:]
+        lines = _LINE_END.split(text)[-_LINES_LOOKED_AT:]
         for progress in read_lines(lines)[-PROGRESS_PER_PIECE:]:
             self._progress = carried(self._progress, progress)
             self._journal.append(ev.ProgressSeen(call_id=self._call_id, progress=self._progress))
-
-
-def pieces(text: str) -> Iterator[str]:
-    """`text` in pieces that lie in an event itself, cut behind a line where one ends."""
-    size = _PIECE_CHARACTERS if text.isascii() else _PIECE_CHARACTERS // 4
-    start = 0
-    while start < len(text):
-        end = start + size
-        if end < len(text) and (line_end := text.rfind("\n", start, end)) > start:
-            end = line_end + 1
-        yield text[start:end]
-        start = end

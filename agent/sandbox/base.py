@@ -63,6 +63,10 @@ class StartedSandbox:
     """The id of a command that runs, where a sandbox was taken up; `follow` hands its output on."""
     last: str = ""
     """The id of the last command started, running or not; `follow` still gives its output and result."""
+    last_s: float = 0.0
+    """How long that one has run so far, without time in which it was frozen."""
+    guest: str = ""
+    """Names what runs the commands; another one, as after a reboot, knows nothing of earlier commands."""
 
 
 @dataclass(frozen=True)

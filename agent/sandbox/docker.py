@@ -14,7 +14,7 @@ from agent.sandbox.containers import RUN_LABEL as RUN_LABEL
 from agent.sandbox.containers import State
 from agent.sandbox.engine import DEFAULT_IMAGE, daemon_socket, open_client
 from agent.sandbox.environment import container_environment
-from agent.sandbox.guested import GuestedSandbox
+from agent.sandbox.guested import GuestedSandbox, with_state
 from agent.sandbox.link import Cut, Standing
 from agent.sandbox.luggage import AGENT_ID, GUEST_FOLDER, HOME, WORKDIR, packed
 from agent.sandbox.stream import AttachedStream, Stream
@@ -54,7 +54,7 @@ class DockerSandbox(GuestedSandbox):
         """Create the container, put the workspace into it and start it."""
         try:
             await self._created()
-            await self._link.open()
+            state = await self._link.open()
         except (OSError, Cut) as error:
             said = self._link.errors.splitlines()[-1:] or [str(error)]
             await self.stop()
@@ -66,16 +66,14 @@ class DockerSandbox(GuestedSandbox):
             # Cancelled in the middle: what was created meanwhile must not stay.
             await asyncio.shield(self.stop())
             raise
-        return self._started()
+        return with_state(self._started(), state)
 
-    def _started(self, running: str = "", last: str = "") -> StartedSandbox:
+    def _started(self) -> StartedSandbox:
         return StartedSandbox(
             sandbox="docker",
             name=self._name,
             workdir=WORKDIR,
             image=self._image,
-            running=running,
-            last=last,
         )
 
     async def _created(self) -> None:
@@ -168,7 +166,7 @@ class DockerSandbox(GuestedSandbox):
             state = await self._link.open()
         except (OSError, Cut) as error:
             raise SandboxLost(f"the guest in {self._name} does not answer: {error}") from error
-        return self._started(str(state.get("running", "")), str(state.get("last", "")))
+        return with_state(self._started(), state)
 
     def _start_again(self) -> None:
         if refusal := containers.start(self._name, self._daemon):

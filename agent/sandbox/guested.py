@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from agent.errors import SandboxError, SandboxLost, SandboxUnreachable, SubmissionTooLarge
 from agent.record.values import Host
-from agent.sandbox.base import CommandResult, OnOutput, SandboxPlan, SandboxWatcher
+from agent.sandbox.base import CommandResult, OnOutput, SandboxPlan, SandboxWatcher, StartedSandbox
 from agent.sandbox.guest.wire import Header, pack
 from agent.sandbox.link import Cut, Link, Standing
 from agent.sandbox.outage import Outage
@@ -206,6 +206,17 @@ class GuestedSandbox(ABC):
             memory_limit_bytes=_whole(header.get("memory_limit_bytes")),
             processes=_whole(header.get("processes")),
         )
+
+
+def with_state(started: StartedSandbox, state: Header) -> StartedSandbox:
+    """What was started, with what its guest says of itself."""
+    return replace(
+        started,
+        running=str(state.get("running", "")),
+        last=str(state.get("last", "")),
+        last_s=_number(state.get("last_s")) or 0.0,
+        guest=str(state.get("guest", "")),
+    )
 
 
 def _named(path: str) -> str:

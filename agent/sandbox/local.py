@@ -19,7 +19,7 @@ from agent.sandbox.base import SandboxPlan, StartedSandbox
 from agent.sandbox.ending import end_all
 from agent.sandbox.environment import local_environment
 from agent.sandbox.guest.processes import Process, descendants, look, send, table
-from agent.sandbox.guested import GuestedSandbox
+from agent.sandbox.guested import GuestedSandbox, with_state
 from agent.sandbox.link import Cut, Standing
 from agent.sandbox.stream import SocketStream, Stream
 
@@ -43,7 +43,7 @@ class LocalSandbox(GuestedSandbox):
         try:
             await asyncio.to_thread(self._prepare)
             await asyncio.to_thread(self._spawn)
-            await self._link.open()
+            state = await self._link.open()
         except (OSError, shutil.Error, Cut) as error:
             await self.stop()
             raise SandboxUnavailable(
@@ -53,9 +53,9 @@ class LocalSandbox(GuestedSandbox):
         except asyncio.CancelledError:
             await asyncio.shield(self.stop())
             raise
-        return self._started()
+        return with_state(self._started(), state)
 
-    def _started(self, running: str = "", last: str = "") -> StartedSandbox:
+    def _started(self) -> StartedSandbox:
         guest = self._guest()
         name = f"pid {guest.pid}" if guest is not None else "local"
         return StartedSandbox(
@@ -64,8 +64,6 @@ class LocalSandbox(GuestedSandbox):
             workdir=str(self._work),
             isolates=False,
             notice=NOTICE,
-            running=running,
-            last=last,
         )
 
     def _prepare(self) -> None:
@@ -111,7 +109,7 @@ class LocalSandbox(GuestedSandbox):
             state = await self._link.open()
         except (OSError, Cut) as error:
             raise SandboxLost(f"the guest of run {self.plan.run} does not answer") from error
-        return self._started(str(state.get("running", "")), str(state.get("last", "")))
+        return with_state(self._started(), state)
 
     def _revive(self) -> None:
         self._end_all()
@@ -144,7 +142,9 @@ class LocalSandbox(GuestedSandbox):
         guest = self._guest()
         if guest is None:
             return
-        self._stood = {process.key for process in descendants(guest.pid, table()) if process.state == "T"}
+        if guest.state != "T":
+            # One that stands already was frozen by an earlier runner, with all that is below it.
+            self._stood = {process.key for process in descendants(guest.pid, table()) if process.state == "T"}
         send([guest], signal.SIGSTOP)
         # A process may have forked between the look and the signal; the rounds end when all stand.
         for _ in range(100):

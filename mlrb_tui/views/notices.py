@@ -11,7 +11,7 @@ HEADS = (
     "sandbox_lost", "sandbox_away", "sandbox_back", "run_left",
     "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
     "note_taken", "plan_changed", "request_received", "graded", "alert_raised",
-    "approval_asked", "approve_mode_changed",
+    "approval_asked", "approve_mode_changed", "tool_taken_up",
 )  # fmt: skip
 """The kinds that begin a block."""
 
@@ -19,7 +19,7 @@ QUIET = (
     "heartbeat", "step_started", "model_asked", "model_streamed", "tool_output", "tool_finished", "gpu_sampled",
     "host_sampled", "progress_seen", "request_delivered", "request_answered", "request_refused",
     "request_edited", "request_withdrawn", "approval_given",
-    "grading_started", "grading_progressed", "checkpoint_seen", "proof_found",
+    "grading_started", "grading_progressed", "checkpoint_seen", "proof_found", "work_ended",
 )  # fmt: skip
 """The kinds that begin none: they add to one, or belong to a panel."""
 
@@ -85,6 +85,9 @@ def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             after = f"asks again in {words.duration(retry)}" if retry is not None else "given up"
             text = " · ".join(part for part in (reason, after, hint) if part)
             return "×", "model", text, "bad" if retry is None else "warn"
+        case ev.ToolTakenUp(summary=summary, worked_s=worked_s):
+            meanwhile = f"worked {words.duration(worked_s)} without a runner" if worked_s >= 1 else ""
+            return "↻", "goes on", " · ".join(part for part in (preview(summary), meanwhile) if part), "dim"
         case ev.NoteTaken(text=text):
             return "✎", "note", preview(text), "dim"
         case ev.PlanChanged(items=items):

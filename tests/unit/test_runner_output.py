@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from agent.record import events as ev
 from agent.runner.clipping import Clipped
-from agent.runner.output import OutputStream, pieces
+from agent.record.text import settle_carriage_returns
+from agent.runner.output import OutputSoFar, OutputStream
+from agent.runner.settled import SettledOutput, pieces
 from tests.unit.runner_parts import Desk
 
 
@@ -87,3 +89,54 @@ async def test_endless_output_is_capped_with_a_note_that_says_how_much_is_missin
     assert outputs[-1] == "\n… 1,000,000 bytes more not stored\n"
     assert sum(len(text) for text in outputs[:-1] if isinstance(text, str)) == 20_000_000
     assert len(observed) < 17_000
+
+
+def _seen(text: str) -> str:
+    """As a terminal would leave it, however it was cut."""
+    return settle_carriage_returns(text.replace("\r\n", "\n"))
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+@given(st.lists(st.sampled_from([b"ab", b"10%\r", b"\n", b"x\r\n", b"\r20%", "é😀".encode(), b"\xff", b"x" * 50]), min_size=1, max_size=12))
+def test_bytes_that_a_piece_tells_of_and_the_rest_behind_them_are_the_whole_output(parts: list[bytes]) -> None:
+    raw = b"".join(parts) * (1 + 20_000 // sum(map(len, parts)))
+    whole = _seen(raw.decode("utf-8", "replace"))
+    told = ""
+    for text, read_bytes in SettledOutput(_decoded(raw), mid_line=False).pieces(10**9):
+        told += text
+        mid_line = bool(told) and not told.endswith("\n")
+        rest = SettledOutput(_decoded(raw[read_bytes:]), mid_line=mid_line).pieces(10**9)
+        same = _seen(told + "".join(piece for piece, _ in rest)) == whole
+        # Not compared in the assertion itself: showing how two long texts differ takes minutes.
+        assert same, f"a reader that goes on at byte {read_bytes} of {len(raw)}"
+
+
+async def test_output_that_a_second_runner_goes_on_with_is_neither_doubled_nor_lost(tmp_path: Path) -> None:
+    raw = ("héllo 😀\n" * 900 + " 10%\r 20%\r\n" * 300).encode() + b"\xff\xfe end"
+    rng = random.Random(5)
+    for cut in range(40):
+        folder = tmp_path / str(cut)
+        folder.mkdir()
+        desk = Desk(folder)
+        first = OutputStream(desk.journal, "c1")
+        first.feed(raw[: rng.randrange(len(raw))])
+        first.flush()
+        pieces_so_far = [body for body in desk.bodies() if isinstance(body, ev.ToolOutput)]
+        # The runner dies behind any of the pieces that a batch is cut into.
+        known = pieces_so_far[: rng.randrange(len(pieces_so_far) + 1)]
+        texts = [body.text for body in known if isinstance(body.text, str)]
+        read_bytes = known[-1].read_bytes if known else 0
+        desk.log.close()
+        (folder / "events.db").unlink()
+        desk = Desk(folder)
+        second = OutputStream(desk.journal, "c1", OutputSoFar(texts, read_bytes))
+        second.feed(raw[read_bytes:])
+        shown = second.finish()
+        texts += [body.text for body in desk.bodies() if isinstance(body, ev.ToolOutput) and isinstance(body.text, str)]
+        same = _seen("".join(texts)) == _seen(raw.decode("utf-8", "replace"))
+        assert same, f"cut at byte {read_bytes} of {len(raw)}"
+        assert second.lines == raw.count(b"\n")
+        assert _seen(shown) == _seen("".join(texts))

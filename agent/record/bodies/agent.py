@@ -29,6 +29,19 @@ class ToolCalled(Body, frozen=True, kw_only=True, tag="tool_called"):
     arguments: dict[str, object] = msgspec.field(default_factory=dict)
     summary: Text = ""
     """The call as one would type it: the command, the path."""
+    command_id: str = ""
+    """Under which a command of this call is known to the sandbox."""
+
+
+class ToolTakenUp(Body, frozen=True, kw_only=True, tag="tool_taken_up"):
+    """A call that a runner was lost over goes on, or is brought to an end, under the next one."""
+
+    call_id: str
+    tool: str
+    summary: Text = ""
+    """The call as one would type it."""
+    worked_s: float = 0.0
+    """How long its command worked while there was no runner; it is working time like any other."""
 
 
 class ToolOutput(Body, frozen=True, kw_only=True, tag="tool_output"):
@@ -36,6 +49,8 @@ class ToolOutput(Body, frozen=True, kw_only=True, tag="tool_output"):
 
     call_id: str
     text: Text
+    read_bytes: int = 0
+    """How many of the command's own bytes the record holds, this piece included: reading goes on behind them."""
 
 
 class ToolFinished(Body, frozen=True, kw_only=True, tag="tool_finished"):

@@ -13,12 +13,14 @@ class CheckpointSeen(Body, frozen=True, kw_only=True, tag="checkpoint_seen"):
 
 
 class GradingStarted(Body, frozen=True, kw_only=True, tag="grading_started"):
-    """A snapshot of the submission went to the grader."""
+    """A snapshot of the submission went to the grader; once more, under the same id, where a runner was lost over it."""
 
     grading_id: str
     purpose: Purpose
     split: str
     artefact_sha256: str = ""
+    snapshot: int = 0
+    """Which of the run's numbered copies it is."""
 
 
 class GradingProgressed(Body, frozen=True, kw_only=True, tag="grading_progressed"):

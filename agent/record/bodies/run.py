@@ -68,6 +68,14 @@ class RunLeft(Body, frozen=True, kw_only=True, tag="run_left"):
     reason: str
 
 
+class WorkEnded(Body, frozen=True, kw_only=True, tag="work_ended"):
+    """The agent's work is over and how is decided; what is there is scored, and the run then ends so."""
+
+    outcome: Outcome
+    limit: LimitKind | None = None
+    detail: str = ""
+
+
 class RunEnded(Body, frozen=True, kw_only=True, tag="run_ended"):
     """Always the last event of a run's life (a later regrade may follow)."""
 

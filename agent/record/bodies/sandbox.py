@@ -16,6 +16,8 @@ class SandboxStarted(Body, frozen=True, kw_only=True, tag="sandbox_started"):
     network: bool = False
     isolates: bool = True
     notice: str = ""
+    guest: str = ""
+    """Names what runs the commands inside; another one, as after a reboot, knows nothing of earlier commands."""
 
 
 class SandboxLost(Body, frozen=True, kw_only=True, tag="sandbox_lost"):

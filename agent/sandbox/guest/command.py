@@ -56,6 +56,7 @@ class Command:
         self._started = self._looked = time.monotonic()
         self._frozen_s = 0.0
         self._guessed_s = 0.0
+        self._lasted_s = 0.0
         self._ending: Ending | None = None
         self._exit_code: int | None = None
         self._pumped = 0.0
@@ -126,21 +127,24 @@ class Command:
         `childless` says that the guest has no child left, and so nothing that this command started can be alive: it
         spares the common case a walk through `/proc`.
         """
-        now = time.monotonic()
-        gap = now - self._looked
-        self._looked = now
-        if gap > 4 * TICK_S:
-            # The whole sandbox stood still, whoever did that.
-            self._guessed_s += gap - TICK_S
-            self._stand(gap - TICK_S)
+        self.notice_standstill()
         if self.result is not None:
             return
         if self._ending is not None:
-            self._go_on_ending(self._ending, now, [] if childless else self._own())
+            self._go_on_ending(self._ending, time.monotonic(), [] if childless else self._own())
         elif self._exit_code is not None:
             self._finish([] if childless else self._own())
         elif self.active_s > self._timeout_s:
             self.end("timed_out")
+
+    def notice_standstill(self) -> None:
+        """Where the whole sandbox stood still since the last look, whoever did that, the time is not the command's."""
+        now = time.monotonic()
+        gap = now - self._looked
+        self._looked = now
+        if gap > 4 * TICK_S:
+            self._guessed_s += gap - TICK_S
+            self._stand(gap - TICK_S)
 
     def stood(self, seconds: float) -> None:
         """Whoever froze it says for how long; what was guessed of that already is not counted twice."""
@@ -165,9 +169,10 @@ class Command:
     def _finish(self, left: list[Process]) -> None:
         self._drain()
         reason = self._ending.reason if self._ending is not None else ""
+        self._lasted_s = round(self.active_s, 4)
         self.result = {
             "exit_code": None if reason else self._exit_code,
-            "duration_s": round(self.active_s, 4),
+            "duration_s": self._lasted_s,
             "timed_out": reason == "timed_out",
             "interrupted": reason == "interrupted",
             "output_bytes": self.spool.written_bytes,
@@ -190,6 +195,11 @@ class Command:
     def active_s(self) -> float:
         """Seconds since its start in which it was not frozen."""
         return time.monotonic() - self._started - self._frozen_s
+
+    @property
+    def lasted_s(self) -> float:
+        """As `active_s`, and no longer growing once it has ended."""
+        return self.active_s if self.result is None else self._lasted_s
 
     @property
     def next_tick_s(self) -> float:

@@ -67,12 +67,15 @@ class Commands:
         return max(0.0, min(waits)) if waits else None
 
     def state(self) -> Header:
-        """What runs, what ran last, and where."""
+        """Who this is, what runs, what ran last and for how long, and where."""
         command = self._current
+        if command is not None:
+            command.notice_standstill()
         return {
             "guest": self._guest,
             "running": command.name if command is not None and command.result is None else "",
             "last": command.name if command is not None else "",
+            "last_s": command.lasted_s if command is not None else 0.0,
             "workdir": self._memory.workdir,
         }
 
