@@ -11,14 +11,14 @@ from agent.runner.approvals import Approvals
 from agent.runner.asking import Asking
 from agent.runner.calls import Workplace
 from agent.runner.cockpit import RunCockpit
-from agent.runner.conversation import Conversation
+from agent.runner.conversation import Conversation, unanswered
 from agent.runner.ending import Ending, Verdict
 from agent.runner.gates import Gates
 from agent.runner.grading import Grading
 from agent.runner.injections import Injections
 from agent.runner.journal import Journal
 from agent.runner.pausing import Pausing
-from agent.runner.resuming import Remains, held, settle
+from agent.runner.resuming import Remains
 from agent.runner.steering import Steering
 from agent.runner.using import Using
 from agent.sandbox.base import Sandbox, StartedSandbox
@@ -39,6 +39,7 @@ class Controls:
     injections: Injections
     grading: Grading
     steering: Steering
+    gates: Gates
 
 
 @dataclass(frozen=True)
@@ -57,23 +58,23 @@ async def lead(request: RunRequest, controls: Controls, equipment: Equipment, re
     journal = controls.journal
     workplace = _workplace(request, controls, equipment, remains)
     conversation = Conversation(journal, remains.messages)
-    waiting = held(remains)
-    settle(remains, journal, conversation)
-    gates = Gates(journal, controls.pausing, controls.ending, request.on_limit)
-    cockpit = _cockpit(request, controls, equipment, conversation, gates, workplace)
+    using = Using(
+        journal=journal, conversation=conversation, gates=controls.gates, approvals=controls.approvals, tools=TOOLS,
+        workplace=workplace,
+    )  # fmt: skip
+    cockpit = _cockpit(request, controls, equipment, conversation, using, workplace, in_step=remains.in_step)
+    await controls.steering.agent_started(using)
     beside = [
         asyncio.create_task(work)
         for work in (
-            watch.watch_clock(gates),
+            watch.watch_clock(controls.gates),
             watch.sample_host(journal, workplace, controls.pausing),
             watch.sample_gpus(journal, workplace),
             watch.look_for_checkpoints(journal, workplace, controls.pausing),
         )
     ]
     try:
-        for call in waiting:
-            if not cockpit.submitted:
-                await cockpit.use(call)
+        await _finish_step(using, workplace, equipment.started, remains)
         ending = await equipment.scaffold.run(cockpit)
     finally:
         for task in beside:
@@ -83,6 +84,17 @@ async def lead(request: RunRequest, controls: Controls, equipment: Equipment, re
         controls.ending.decide(Verdict("submitted"))
     else:
         controls.ending.decide(Verdict("failed", detail="the agent gave up: it used no tool any more"))
+
+
+async def _finish_step(using: Using, workplace: Workplace, started: StartedSandbox, remains: Remains) -> None:
+    """The calls that were left of the step in which a runner before us was lost."""
+    for call in unanswered(remains.messages):
+        if workplace.submitted:
+            return
+        if remains.cut is not None and remains.cut.called.call_id == call.call_id:
+            await using.take_up(call, remains.cut, started)
+        else:
+            await using.use(call)
 
 
 def _workplace(request: RunRequest, controls: Controls, equipment: Equipment, remains: Remains) -> Workplace:
@@ -101,19 +113,16 @@ def _cockpit(
     controls: Controls,
     equipment: Equipment,
     conversation: Conversation,
-    gates: Gates,
+    using: Using,
     workplace: Workplace,
+    *,
+    in_step: bool,
 ) -> RunCockpit:
     journal, task = controls.journal, equipment.task
     tools = [tool.spec for tool in TOOLS.values()]
-    using = Using(
-        journal=journal, conversation=conversation, gates=gates, approvals=controls.approvals, tools=TOOLS,
-        workplace=workplace,
-    )  # fmt: skip
-    controls.steering.agent_started(using, gates)
     asking = Asking(
         journal=journal, model=equipment.model, tools=tools, conversation=conversation,
-        injections=controls.injections, gates=gates, rng=random.Random(),
+        injections=controls.injections, gates=controls.gates, rng=random.Random(),
     )  # fmt: skip
     limits = journal.summary.limits
     prompt = catalogue.prompt(task, request.scale, time_s=limits.time_s, steps=limits.steps)
@@ -121,6 +130,6 @@ def _cockpit(
         task=task.spec.name, prompt=prompt, workdir=equipment.started.workdir, network=task.spec.network
     )
     return RunCockpit(
-        briefing=briefing, tools=tools, journal=journal, conversation=conversation, gates=gates,
-        asking=asking, using=using, workplace=workplace,
+        briefing=briefing, tools=tools, journal=journal, conversation=conversation,
+        gates=controls.gates, asking=asking, using=using, workplace=workplace, in_step=in_step,
     )  # fmt: skip

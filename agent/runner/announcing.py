@@ -1,10 +1,11 @@
-"""The first event of a run, out of what was asked for."""
+"""What a run begins with, as events: what was asked for, and what the agent works in."""
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from agent.record import events as ev
 from agent.record.request import RunRequest
+from agent.sandbox.base import StartedSandbox
 
 
 def run_created(request: RunRequest) -> ev.RunCreated:
@@ -22,6 +23,21 @@ def run_created(request: RunRequest) -> ev.RunCreated:
         version=_version(),
         approve=request.approve,
         on_limit=request.on_limit,
+    )
+
+
+def sandbox_started(request: RunRequest, started: StartedSandbox, *, network: bool) -> ev.SandboxStarted:
+    """The event that says what the agent works in."""
+    notices = (request.sandbox_notice, started.notice)
+    return ev.SandboxStarted(
+        sandbox=started.sandbox,
+        name=started.name,
+        image=started.image,
+        workdir=started.workdir,
+        network=network,
+        isolates=started.isolates,
+        notice="; ".join(notice for notice in notices if notice),
+        guest=started.guest,
     )
 
 

@@ -30,6 +30,7 @@ class RunCockpit:
         asking: Asking,
         using: Using,
         workplace: Workplace,
+        in_step: bool,
     ) -> None:
         self.briefing = briefing
         self.tools = tools
@@ -39,6 +40,8 @@ class RunCockpit:
         self._asking = asking
         self._using = using
         self._workplace = workplace
+        self._in_step = in_step
+        """Whether a step was begun by a runner before us, and led to nothing yet."""
 
     @property
     def conversation(self) -> Sequence[Message]:
@@ -57,6 +60,9 @@ class RunCockpit:
 
     async def begin_step(self) -> int:
         """A new step; returns its number."""
+        if self._in_step:
+            self._in_step = False
+            return self._journal.step
         await self._gates.before_step()
         self._journal.step += 1
         self._journal.append(ev.StepStarted())

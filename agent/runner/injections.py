@@ -1,5 +1,7 @@
 """Messages from people on their way to the model: queued, delivered, answered."""
 
+from collections.abc import Sequence
+
 from agent.models.base import Message
 from agent.record import events as ev
 from agent.runner.conversation import Conversation
@@ -42,9 +44,10 @@ class Injections:
             return f"message {request_id} is delivered already"
         return f"no message {request_id} is queued: it was delivered, withdrawn, or never one"
 
-    def in_conversation(self, request_id: int) -> None:
-        """A message that joined the conversation before the runner was restarted, and was not answered yet."""
-        self._undelivered.append(request_id)
+    def take_up(self, queued: Sequence[tuple[int, str]], undelivered: Sequence[int]) -> None:
+        """Messages that were under way with a runner before us are so again; some had joined the conversation."""
+        self._queued += queued
+        self._undelivered += undelivered
 
     def take(self, conversation: Conversation) -> list[Message]:
         """Add what is queued to the conversation."""

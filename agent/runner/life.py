@@ -20,11 +20,12 @@ from agent.record.inbox import Inbox
 from agent.record.log import EventLog
 from agent.record.request import RunRequest
 from agent.record.text import one_line
-from agent.runner import taking_down, watch
+from agent.runner import taking_down, taking_up, watch
 from agent.runner.agent_at_work import Controls, Equipment, lead
-from agent.runner.announcing import run_created
+from agent.runner.announcing import run_created, sandbox_started
 from agent.runner.approvals import Approvals
 from agent.runner.ending import Ending, Verdict
+from agent.runner.gates import Gates
 from agent.runner.grading import Grading
 from agent.runner.injections import Injections
 from agent.runner.journal import Journal
@@ -32,15 +33,16 @@ from agent.runner.notify_settings import NotifySettings
 from agent.runner.notifying import Notifier
 from agent.runner.outages import Outages
 from agent.runner.pausing import Pausing
-from agent.runner.resuming import Remains, queue_again
+from agent.runner.resuming import Remains
 from agent.runner.steering import Steering
-from agent.runner.workspace import lay_out, plan_of, prepare_data
-from agent.sandbox.base import Sandbox, SandboxPlan, StartedSandbox
+from agent.runner.workspace import bare_plan, lay_out, plan_of, prepare_data
+from agent.sandbox.base import Sandbox, StartedSandbox
 from agent.sandbox.choose import choose
 from agent.scaffolds.catalogue import scaffold
 from tasks import catalogue
 from tasks.errors import MlrbError
-from tasks.spec import Task
+
+_OVER = "the agent's work is over; the run is being scored"
 
 
 class Life:
@@ -77,19 +79,29 @@ class Life:
     async def live(self) -> Verdict:
         """Live it."""
         self._announce()
+        remains = self._remains
+        taking_up.set_right(remains, self._journal)
         self._journal.listener = self._notifier.hear
         if self._notify_trouble:
             self._notifier.complain(self._notify_trouble)
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self._terminated, number)
         steering = self._controls.steering
+        if remains.verdict is not None:
+            steering.closed_for = _OVER
+        await steering.take_up(remains.requests.undone)
         self._go_on_beside(steering.watch())
         self._go_on_beside(watch.keep_beating(self._journal))
         self._go_on_beside(watch.keep_indexed(self._journal, self._index))
-        await self._guarded(self._ending.phase(self._start()))
-        await self._guarded(self._ending.phase(self._work()))
-        steering.closed_for = "the agent's work is over; the run is being scored"
-        await self._guarded(self._ending.phase(self._score(), only_kill=True))
+        if not remains.graded:
+            # What is only to be scored still needs its sandbox: a fresh copy may have to be taken out of it.
+            await self._guarded(self._ending.phase(self._start(), only_kill=remains.verdict is not None))
+            if remains.verdict is not None:
+                self._ending.decide(remains.verdict)
+            await self._guarded(self._ending.phase(self._work()))
+            steering.closed_for = _OVER
+            self._note_verdict()
+            await self._guarded(self._ending.phase(self._score(), only_kill=True))
         if self._ending.left:
             return await self._leave()
         self._ending.seal()
@@ -99,16 +111,18 @@ class Life:
     def _wired(self, inbox: Inbox) -> Controls:
         journal, ending = self._journal, self._ending
         pausing, injections = Pausing(journal), Injections(journal)
-        queue_again(self._remains, injections)
+        requests = self._remains.requests
+        injections.take_up(requests.queued, requests.undelivered)
         asks = journal.summary.approve if self._resumed else self._request.approve
         approvals = Approvals(journal, pausing, self._request.approve_rules, on=asks)
         approvals.take_up(self._remains.standing)
         grading = Grading(self._folder, self._request, journal)
+        gates = Gates(journal, pausing, ending, self._request.on_limit)
         steering = Steering(
-            inbox=inbox, last_seen=self._remains.last_request, journal=journal, pausing=pausing, approvals=approvals,
-            injections=injections, ending=ending, grading=grading, start=self._run_errand,
+            inbox=inbox, last_seen=requests.last, journal=journal, pausing=pausing, approvals=approvals,
+            injections=injections, ending=ending, grading=grading, gates=gates, start=self._run_errand,
         )  # fmt: skip
-        return Controls(journal, pausing, approvals, ending, injections, grading, steering)
+        return Controls(journal, pausing, approvals, ending, injections, grading, steering, gates)
 
     def _announce(self) -> None:
         request = self._request
@@ -129,57 +143,33 @@ class Life:
         workspace = await lay_out(self._folder, task, data)
         self._sandbox = sandbox = choose(request.sandbox, plan_of(self._folder, task, request, workspace))
         sandbox.tell(Outages(self._journal, self._broke))
-        started = await (self._taken_up(task, sandbox) if self._remains.sandbox else self._begun(sandbox))
+        if self._remains.sandbox is not None:
+            started = await taking_up.sandbox_again(self._folder, self._remains, self._controls, task, sandbox)
+        else:
+            started = await self._begun(sandbox)
         await asyncio.to_thread(shutil.rmtree, workspace, ignore_errors=True)
         self._equipment = Equipment(task, led_by, self._model, sandbox, started)
         self._controls.pausing.sandbox_started(sandbox)
         self._controls.grading.sandbox_started(task, sandbox, started.sandbox, started.image)
-        self._tell_of_sandbox(task)
+        self._journal.append(sandbox_started(request, started, network=task.spec.network))
 
     async def _begun(self, sandbox: Sandbox) -> StartedSandbox:
         """A fresh sandbox; what a runner before us had only half started is cleared away first."""
         if self._resumed:
-            await choose(self._request.sandbox, self._bare_plan()).stop()
+            await choose(self._request.sandbox, bare_plan(self._folder)).stop()
             await asyncio.to_thread(shutil.rmtree, self._folder.work, ignore_errors=True)
         return await sandbox.start()
-
-    async def _taken_up(self, task: Task, sandbox: Sandbox) -> StartedSandbox:
-        """The sandbox of the runner before us, thawed, its running command ended: the agent is told it was cut off."""
-        assert self._remains.sandbox is not None
-        # Should it be gone, the newest snapshot can still be graded.
-        before = self._remains.sandbox
-        self._controls.grading.sandbox_started(task, sandbox, before.sandbox, before.image)
-        started = await sandbox.attach()
-        await sandbox.thaw()
-        if started.running:
-            await sandbox.interrupt()
-        return started
-
-    def _bare_plan(self) -> SandboxPlan:
-        """Enough to take a sandbox of this run down."""
-        path = self._folder.path
-        home = Home(path.parent.parent).mark()
-        return SandboxPlan(run=self._folder.run, workspace=path / "workspace", folder=path, home=home)
-
-    def _tell_of_sandbox(self, task: Task) -> None:
-        assert self._equipment is not None
-        started = self._equipment.started
-        notices = (self._request.sandbox_notice, started.notice)
-        self._journal.append(
-            ev.SandboxStarted(
-                sandbox=started.sandbox,
-                name=started.name,
-                image=started.image,
-                workdir=started.workdir,
-                network=task.spec.network,
-                isolates=started.isolates,
-                notice="; ".join(notice for notice in notices if notice),
-            )
-        )
 
     async def _work(self) -> None:
         if self._equipment is not None:
             await lead(self._request, self._controls, self._equipment, self._remains)
+
+    def _note_verdict(self) -> None:
+        """Should we be lost while it is scored, the next runner scores it and does not let the agent go on."""
+        verdict, scored = self._ending.verdict, self._controls.grading.possible
+        if scored and verdict is not None and not (self._ending.killed or self._ending.left or self._remains.verdict):
+            body = ev.WorkEnded(outcome=verdict.outcome, limit=verdict.limit, detail=verdict.detail)
+            self._journal.append(body)
 
     async def _score(self) -> None:
         if self._ending.left:
@@ -194,10 +184,12 @@ class Life:
         await self._give_up_errands()
         model, self._model = self._model, None
         model_gone = await taking_down.closed(model)
+        if self._remains.taken_down:
+            return
         sandbox, killed = self._sandbox, self._ending.killed
         if sandbox is None and (self._resumed or killed):
             # We never came to start it or take it up, but a runner before us may have.
-            sandbox = choose(self._request.sandbox, self._bare_plan())
+            sandbox = choose(self._request.sandbox, bare_plan(self._folder))
         if sandbox is None:
             return
         if killed:
@@ -268,10 +260,11 @@ class Life:
             self._sandbox_lost = True
             self._journal.append(ev.SandboxLost(reason=error.message))
         said = error.message if isinstance(error, MlrbError) else f"{type(error).__name__}: {error}"
-        if self._ending.verdict is not None:
+        decided = self._ending.verdict or self._remains.verdict
+        if decided is not None:
             self._journal.append(ev.AlertRaised(alert="broken", message=one_line(said)))
         hint = f" ({error.hint})" if isinstance(error, MlrbError) and error.hint else ""
-        self._ending.decide(Verdict("failed", detail=one_line(f"{said}{hint}", 300)))
+        self._ending.decide(decided or Verdict("failed", detail=one_line(f"{said}{hint}", 300)))
 
     def _run_errand(self, work: Coroutine[object, object, None]) -> None:
         """As `_go_on_beside`, and given up before the sandbox is taken down."""

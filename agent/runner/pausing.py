@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.errors import SandboxLost
 from agent.record import events as ev
 from agent.record.values import LimitKind, PauseStrength
 from agent.runner.journal import Journal
@@ -83,6 +84,27 @@ class Pausing:
         self._journal.append(
             ev.AlertRaised(alert="limit", message=f"paused: the limit on {limit} is reached", hint=hint)
         )
+
+    async def take_up(self, pause: ev.RunPaused) -> None:
+        """Stand where a runner before us stood: a person's pause outlives it."""
+        strength = pause.strength
+        if strength == "now" and self._sandbox is not None:
+            try:
+                await self._sandbox.freeze()
+            except SandboxLost:
+                # Nothing is left that could be frozen; the agent waits all the same.
+                strength = "step"
+        self._take_effect(WishedPause(strength, pause.by, pause.why, None, pause.limit))
+
+    async def hold_sandbox(self) -> None:
+        """A sandbox that was just taken up is awake: freeze it where a pause says so."""
+        if self._sandbox is None:
+            return
+        if self.frozen:
+            await self._sandbox.freeze()
+        elif self._wished is not None and self._wished.strength == "now":
+            await self._sandbox.freeze()
+            self._take_effect(self._wished)
 
     async def resume(self, by: str, request_id: int | None) -> str:
         """Go on; returns why that cannot be, or nothing."""

@@ -6,13 +6,17 @@ from agent.models.base import Message
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.log import EventReader
-from agent.record.values import ToolCall
+from agent.record.values import Purpose
 from agent.runner.approvals import StandingQuestion, standing_question
-from agent.runner.conversation import Conversation, conversation, unanswered
-from agent.runner.injections import Injections
-from agent.runner.journal import Journal
+from agent.runner.conversation import conversation
+from agent.runner.cut_call import CutCall, read_cut_call
+from agent.runner.ending import Verdict
+from agent.runner.open_requests import OpenRequests, open_requests
 
-_CUT_OFF = "the runner was restarted while this ran, or before it could; it was ended, and how far it came is not known"
+_OF_STAGES = (
+    "sandbox_started", "sandbox_stopped", "run_paused", "run_resumed", "tool_finished", "work_ended",
+    "grading_started", "graded", "step_started", "model_asked", "model_answered", "model_failed",
+)  # fmt: skip
 
 
 @dataclass
@@ -20,90 +24,76 @@ class Remains:
     """Where a run stood."""
 
     messages: list[Message] = field(default_factory=list)
-    sandbox: ev.SandboxStarted | None = None
-    """None where the run was cut off before its sandbox stood."""
-    submitted: bool = False
-    last_request: int = 0
-    queued: list[tuple[int, str]] = field(default_factory=list)
-    """Injected messages that no model request took along."""
-    undelivered: list[int] = field(default_factory=list)
-    """Injected messages that are in the conversation, without an answer yet."""
+    requests: OpenRequests = field(default_factory=OpenRequests)
     standing: StandingQuestion = field(default_factory=StandingQuestion)
     """What a person had been asked, and what people had let through for good."""
-    undone: list[int] = field(default_factory=list)
-    """Other requests that were received and neither answered nor refused."""
+    cut: CutCall | None = None
+    """The call that was going on."""
+    sandbox: ev.SandboxStarted | None = None
+    """None where the run was cut off before its sandbox stood."""
+    pause: ev.RunPaused | None = None
+    """The pause that was in effect."""
+    asked: str = ""
+    """The model call that was going on."""
+    in_step: bool = False
+    """Whether a step had begun that the model had not answered in yet."""
+    submitted: bool = False
+    verdict: Verdict | None = None
+    """How the run ends, where the agent's work was over."""
+    gradings: dict[Purpose, ev.GradingStarted] = field(default_factory=dict)
+    """Those that were begun and gave no score."""
+    graded: bool = False
+    """Whether the final score is there."""
+    taken_down: bool = False
+    """Whether the sandbox was taken down after that."""
 
 
 def read_remains(folder: RunFolder) -> Remains:
     """Read where the run stood."""
     with EventReader(folder.events) as reader:
-        remains = Remains(messages=conversation(reader))
-        received: dict[int, ev.RequestReceived] = {}
-        joined: set[int] = set()
-        edited: dict[int, str] = {}
+        remains = Remains(
+            messages=conversation(reader), requests=open_requests(reader), cut=read_cut_call(reader)
+        )  # fmt: skip
         approvals = reader.of_kinds(("approval_asked", "approval_given", "tool_called"))
         remains.standing = standing_question([event.body for event in approvals])
-        for event in reader.of_kinds(
-            ("sandbox_started", "request_received", "request_answered", "request_refused", "request_edited",
-             "request_withdrawn", "message_added", "tool_finished")
-        ):  # fmt: skip
-            match event.body:
-                case ev.SandboxStarted() as started:
-                    remains.sandbox = started
-                case ev.RequestReceived() as body:
-                    received[body.request_id] = body
-                    remains.last_request = max(remains.last_request, body.request_id)
-                case ev.RequestAnswered(request_id=request_id) | ev.RequestRefused(request_id=request_id):
-                    received.pop(request_id, None)
-                case ev.RequestWithdrawn(request_id=request_id):
-                    received.pop(request_id, None)
-                case ev.RequestEdited(request_id=request_id, text=text):
-                    edited[request_id] = text
-                case ev.MessageAdded(request_id=int(request_id)):
-                    joined.add(request_id)
-                case ev.ToolFinished(tool="submit", failed=False):
-                    remains.submitted = True
-                case _:
-                    pass
-    for request_id, body in received.items():
-        if body.verb != "inject":
-            remains.undone.append(request_id)
-        elif request_id in joined:
-            remains.undelivered.append(request_id)
-        else:
-            remains.queued.append((request_id, edited.get(request_id, body.text)))
+        for event in reader.of_kinds(_OF_STAGES):
+            _see(remains, event.body)
     return remains
 
 
-def held(remains: Remains) -> list[ToolCall]:
-    """Calls that never began, since a person had been asked about the first of them."""
-    asked = remains.standing.asked
-    calls = unanswered(remains.messages)
-    names = [call.call_id for call in calls]
-    return calls[names.index(asked.call_id) :] if asked is not None and asked.call_id in names else []
+def _see(remains: Remains, body: ev.AnyBody) -> None:
+    """Take in one event, the oldest first."""
+    match body:
+        case ev.SandboxStarted():
+            remains.sandbox, remains.taken_down = body, False
+        case ev.SandboxStopped():
+            remains.taken_down = True
+        case ev.RunPaused():
+            remains.pause = body
+        case ev.RunResumed():
+            remains.pause = None
+        case ev.ToolFinished(tool="submit", failed=False):
+            remains.submitted = True
+        case ev.StepStarted():
+            remains.in_step = True
+        case ev.ModelAsked(call_id=call_id):
+            remains.asked = call_id
+        case ev.ModelFailed():
+            remains.asked = ""
+        case ev.ModelAnswered():
+            remains.asked, remains.in_step = "", False
+        case _:
+            _see_end(remains, body)
 
 
-def queue_again(remains: Remains, injections: Injections) -> None:
-    """Messages that were under way are so again, in front of those that come now."""
-    for request_id, text in remains.queued:
-        injections.queue(request_id, text)
-    for request_id in remains.undelivered:
-        injections.in_conversation(request_id)
-
-
-def settle(remains: Remains, journal: Journal, talk: Conversation) -> None:
-    """Bring what was cut off to an end in the record, so that the run can go on from a whole conversation."""
-    waiting = {call.call_id for call in held(remains)}
-    for call in unanswered(remains.messages):
-        if call.call_id in waiting:
-            continue
-        message_id = talk.next_id()
-        journal.append(
-            ev.ToolFinished(
-                call_id=call.call_id, message_id=message_id, tool=call.tool, failed=True, observation=_CUT_OFF
-            )
-        )
-        talk.observed(message_id, call.call_id, _CUT_OFF, failed=True)
-    for request_id in remains.undone:
-        reason = "the runner was restarted before it was done; ask again"
-        journal.append(ev.RequestRefused(request_id=request_id, reason=reason))
+def _see_end(remains: Remains, body: ev.AnyBody) -> None:
+    match body:
+        case ev.WorkEnded(outcome=outcome, limit=limit, detail=detail):
+            remains.verdict = Verdict(outcome, limit, detail)
+        case ev.GradingStarted(purpose=purpose):
+            remains.gradings[purpose] = body
+        case ev.Graded(purpose=purpose):
+            remains.gradings.pop(purpose, None)
+            remains.graded = remains.graded or purpose == "final"
+        case _:
+            pass

@@ -56,6 +56,7 @@ class Steering:
         injections: Injections,
         ending: Ending,
         grading: Grading,
+        gates: Gates,
         start: Start,
     ) -> None:
         self._inbox = inbox
@@ -67,18 +68,34 @@ class Steering:
         self._ending = ending
         self._grading = grading
         self._start = start
+        self._gates = gates
         self._using: Using | None = None
-        self._gates: Gates | None = None
+        self._for_later: list[Posted] = []
         self._grades_now = False
         self._kills: list[int] = []
         self._open: set[int] = set()
         self.closed_for = ""
         """Why nothing can be done any more but killing; empty while the agent works."""
 
-    def agent_started(self, using: Using, gates: Gates) -> None:
-        """From now on there is something to interrupt, and gates that a limit may hold shut."""
+    async def agent_started(self, using: Using) -> None:
+        """From now on there is something to interrupt, to freeze and to score."""
         self._using = using
-        self._gates = gates
+        for posted in self._for_later:
+            await self._do(posted)
+        self._for_later.clear()
+
+    async def take_up(self, undone: Sequence[int]) -> None:
+        """Go on with what a runner before us had received and not done."""
+        for posted in self._inbox.after(0):
+            if posted.request_id not in undone:
+                continue
+            match posted.request:
+                case Kill():
+                    await self._do(posted)
+                case Pause() | ScoreNow():
+                    self._for_later.append(posted)
+                case _:
+                    self._refuse(posted.request_id, "the runner was restarted before it was done; ask again")
 
     async def watch(self) -> None:
         """Read the inbox until cancelled."""
@@ -102,7 +119,7 @@ class Steering:
 
     def refuse_rest(self, reason: str) -> None:
         """Refuse what was begun and is not done."""
-        for request_id in sorted(self._open):
+        for request_id in sorted({*self._open, *(posted.request_id for posted in self._for_later)}):
             self._refuse(request_id, reason)
 
     def _receive(self, posted: Posted) -> None:
@@ -176,7 +193,7 @@ class Steering:
         return not refusal
 
     async def _resume(self, request_id: int, who: str) -> None:
-        if self._gates is not None and (limit := self._gates.still_reached()) is not None:
+        if (limit := self._gates.still_reached()) is not None:
             self._refuse(request_id, f"the limit on {limit} is still reached; raise it first")
         elif await self._guarded(request_id, self._pausing.resume(who, request_id)):
             self._answer(request_id, "resumed")

@@ -10,10 +10,12 @@ from agent.record import events as ev
 from agent.record.text import one_line
 from agent.record.values import ToolCall
 from agent.runner.approvals import Approvals, Word, edited_call, told_of_edit, told_of_rejection
-from agent.runner.calls import CallContext, Workplace
+from agent.runner.calls import CallContext, Earlier, Workplace
 from agent.runner.conversation import Conversation
+from agent.runner.cut_call import CUT_OFF, CutCall
 from agent.runner.gates import Gates
 from agent.runner.journal import Journal
+from agent.sandbox.base import StartedSandbox
 from agent.tools.arguments import problems
 from agent.tools.base import Tool, ToolResult
 
@@ -64,18 +66,42 @@ class Using:
         self._bad_in_a_row = 0
         word = await self._approvals.ask(call, tool)
         if word is not None and word.decision == "rejected":
-            return self._rejected(tool, call, word)
+            self._called(tool, call)
+            return self._rejected(call, word)
         told = ""
         if word is not None and word.decision == "edited":
             told, call = told_of_edit(call, tool, word), edited_call(call, tool, word)
         await self._gates.before_tool()
-        return await self._do(tool, call, told)
+        context = CallContext(self._workplace, call.call_id, self._called(tool, call))
+        return await self._do(tool, call, told, context)
 
-    async def _do(self, tool: Tool, call: ToolCall, told: str) -> Message:
+    async def take_up(self, call: ToolCall, cut: CutCall, started: StartedSandbox) -> Message:
+        """Bring a call to its end that a runner before us had begun, without doing anything twice."""
+        await self._gates.before_tool()
+        tool = self._tools.get(call.tool)
+        trouble = _trouble(tool, call, self._tools)
+        if trouble:
+            return self._refused(call, trouble)
+        assert tool is not None
+        if cut.word is not None and cut.word.decision == "rejected":
+            return self._rejected(call, cut.word)
+        told = ""
+        if cut.word is not None and cut.word.decision == "edited":
+            told, call = told_of_edit(call, tool, cut.word), edited_call(call, tool, cut.word)
+        self._journal.append(
+            ev.ToolTakenUp(
+                call_id=call.call_id, tool=call.tool, summary=cut.called.summary, worked_s=cut.worked_alone_s(started)
+            )
+        )
+        context = CallContext(self._workplace, call.call_id, cut.called.command_id, Earlier(cut, cut.standing(started)))
+        if not tool.can_repeat:
+            result = ToolResult(observation=told + CUT_OFF, failed=True)
+            return self._record(call, result, self._journal.now(), context)
+        return await self._do(tool, call, told, context)
+
+    async def _do(self, tool: Tool, call: ToolCall, told: str, context: CallContext) -> Message:
         """Run it and record what came of it; `told` goes above what the agent reads."""
-        self._called(tool, call)
         started_at = self._journal.now()
-        context = CallContext(self._workplace, call.call_id)
         try:
             result = await self._run(tool, context, call)
         except SandboxUnreachable:
@@ -117,14 +143,20 @@ class Using:
         finally:
             self._running = None
 
-    def _called(self, tool: Tool | None, call: ToolCall) -> None:
+    def _called(self, tool: Tool | None, call: ToolCall) -> str:
+        """Record that it begins; returns the name that a command of its would have in the sandbox."""
+        # The model chooses call ids, so they are not fit to name a command, which may name a file.
+        command_id = self._journal.fresh_id("c")
         self._journal.append(
-            ev.ToolCalled(call_id=call.call_id, tool=call.tool, arguments=call.arguments, summary=_summary(tool, call))
-        )
+            ev.ToolCalled(
+                call_id=call.call_id, tool=call.tool, arguments=call.arguments, summary=_summary(tool, call),
+                command_id=command_id,
+            )
+        )  # fmt: skip
+        return command_id
 
-    def _rejected(self, tool: Tool, call: ToolCall, word: Word) -> Message:
+    def _rejected(self, call: ToolCall, word: Word) -> Message:
         """A person did not let it run: the agent is told why."""
-        self._called(tool, call)
         result = ToolResult(observation=told_of_rejection(call, word), failed=True)
         context = CallContext(self._workplace, call.call_id)
         return self._record(call, result, self._journal.now(), context, rejected_by=word.by or "someone")
@@ -140,7 +172,7 @@ class Using:
                 tool=call.tool,
                 exit_code=result.exit_code,
                 failed=result.failed,
-                duration_s=self._journal.now() - started_at,
+                duration_s=self._journal.now() - started_at if result.duration_s is None else result.duration_s,
                 observation=result.observation,
                 timed_out=result.timed_out,
                 interrupted_by=self._cut_by if result.interrupted else "",

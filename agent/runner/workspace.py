@@ -38,9 +38,14 @@ async def prepare_data(folder: RunFolder, task: Task, request: RunRequest) -> Pa
 
 async def lay_out(folder: RunFolder, task: Task, data: Path) -> Path:
     """Starter files and public data in one folder, from which the sandbox copies them."""
-    workspace = folder.path / "workspace"
+    workspace = workspace_of(folder)
     await asyncio.to_thread(_lay_out, workspace, task.starter, data / "public")
     return workspace
+
+
+def workspace_of(folder: RunFolder) -> Path:
+    """Where that folder lies until the sandbox has it."""
+    return folder.path / "workspace"
 
 
 def _lay_out(workspace: Path, starter: Path, public: Path) -> None:
@@ -74,3 +79,9 @@ def plan_of(folder: RunFolder, task: Task, request: RunRequest, workspace: Path)
         environment=(("PYTHONUNBUFFERED", "1"),),
         read_only=task.spec.protected,
     )
+
+
+def bare_plan(folder: RunFolder) -> SandboxPlan:
+    """Enough to take a sandbox of this run down."""
+    home = Home(folder.path.parent.parent).mark()
+    return SandboxPlan(run=folder.run, workspace=workspace_of(folder), folder=folder.path, home=home)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.models.base import ToolSpec
+from agent.models.base import Message, ToolSpec
 from agent.scaffolds.base import Briefing, Cockpit, Ending
 
 MOST_NUDGES = 7
@@ -25,8 +25,16 @@ class React:
         """Lead the agent until it submits or nudges in a row lead nowhere."""
         if not cockpit.conversation:
             cockpit.say("system", system_prompt(cockpit.briefing, cockpit.tools))
+        if len(cockpit.conversation) == 1:
             cockpit.say("user", cockpit.briefing.prompt, origin="task")
-        nudges = 0
+        nudges = _idle_replies(cockpit.conversation)
+        if nudges and cockpit.conversation[-1].role == "assistant":
+            # A run that was cut off between an idle reply and what is said to it.
+            nudges -= 1
+            if nudges >= MOST_NUDGES:
+                return "gave_up"
+            cockpit.say("user", _nudge(nudges, ""))
+            nudges += 1
         while not cockpit.submitted:
             step = await cockpit.begin_step()
             _, reply = await cockpit.ask()
@@ -75,6 +83,16 @@ you never see. The grader runs apart from you, with its own copies of all that i
 
 A person may watch and may write to you; such messages are marked as coming from the operator. Follow them. \
 When the work is done, call `submit` once, with a short summary."""
+
+
+def _idle_replies(conversation: Sequence[Message]) -> int:
+    """How many replies without a tool call the conversation ends with."""
+    count = 0
+    for message in reversed(conversation):
+        if message.calls or message.role == "tool":
+            break
+        count += message.role == "assistant"
+    return count
 
 
 def _nudge(count: int, stop_reason: str) -> str:

@@ -55,6 +55,8 @@ class ToolResult:
     interrupted: bool = False
     output_bytes: int = 0
     output_lines: int = 0
+    duration_s: float | None = None
+    """How long it worked, where that is not the time from its call to its end."""
 
 
 @dataclass(frozen=True)
@@ -66,5 +68,8 @@ class Tool:
     run: Callable[[ToolContext, Mapping[str, object]], Awaitable[ToolResult]]
     asks: bool = False
     """Whether it runs or changes something, so that a person is asked first in approve mode."""
+    can_repeat: bool = False
+    """Whether a runner that takes the run up may do it again: it changes nothing, or only through a single command,
+    which is then followed and not run a second time."""
     editable: str = ""
     """The argument that a person may write anew when asked; empty where there is none."""

@@ -32,5 +32,6 @@ TOOL = Tool(
     summarize=lambda arguments: str(arguments.get("command", "")),
     run=_run,
     asks=True,
+    can_repeat=True,
     editable="command",
 )

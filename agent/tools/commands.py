@@ -23,6 +23,7 @@ async def run_command(context: ToolContext, command: str, timeout_s: float) -> T
         timed_out=result.timed_out,
         interrupted=result.interrupted,
         output_bytes=result.output_bytes,
+        duration_s=result.duration_s,
     )
 
 

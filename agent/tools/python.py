@@ -41,5 +41,6 @@ TOOL = Tool(
     summarize=lambda arguments: str(arguments.get("code", "")),
     run=_run,
     asks=True,
+    can_repeat=True,
     editable="code",
 )

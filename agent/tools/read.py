@@ -62,4 +62,5 @@ TOOL = Tool(
     ),
     summarize=_summarize,
     run=_run,
+    can_repeat=True,
 )

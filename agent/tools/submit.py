@@ -23,5 +23,6 @@ TOOL = Tool(
     summarize=lambda arguments: one_line(str(arguments.get("summary", ""))) or "submit",
     run=_run,
     asks=True,
+    can_repeat=True,
     editable="summary",
 )

@@ -55,4 +55,5 @@ TOOL = Tool(
     ),
     summarize=lambda _: "validate",
     run=_run,
+    can_repeat=True,
 )

@@ -87,6 +87,7 @@ def test_after_a_crash_queued_messages_go_out_once_as_they_were_left(runs: Runs)
     run.process.wait()
     run.launch("--resume")
     assert "withdrawn" in run.answer_to(late).detail
+    (run.folder.work / "go.txt").touch()
     assert run.ended().outcome == "submitted"
     assert _told(run) == ["é" * 9000, "five"]
     assert [body.request_id for body in run.bodies(ev.RequestDelivered)] == [third, after]

@@ -95,9 +95,27 @@ async def test_status_is_told_now_and_then() -> None:
 
 
 async def test_run_that_is_taken_up_again_is_not_told_the_task_twice() -> None:
-    cockpit = ListedCockpit([_calls("submit")], [Message(message_id="m1", role="system", text="known")])
+    told = [Message("m1", "system", "known"), Message("m2", "user", "the task")]
+    cockpit = ListedCockpit([_calls("submit")], told)
     await React().run(cockpit)
     assert cockpit.did == ["step 1", "ask", "use submit0"]
+
+
+async def test_run_that_was_cut_off_before_the_task_was_told_is_told_it() -> None:
+    cockpit = ListedCockpit([_calls("submit")], [Message("m1", "system", "known")])
+    await React().run(cockpit)
+    assert cockpit.did == ["user task: the task", "step 1", "ask", "use submit0"]
+
+
+async def test_nudges_that_were_spent_before_a_crash_stay_spent() -> None:
+    idle = [Message(f"m{number}", role, "hm") for number in range(MOST_NUDGES) for role in ("assistant", "user")]
+    told = [Message("s", "system", "known"), Message("t", "user", "the task"), *idle]
+    cockpit = ListedCockpit([_silent(), _silent()], told)
+    assert await React().run(cockpit) == "gave_up"
+    assert cockpit.did == ["step 1", "ask"]
+    cut_off = ListedCockpit([_calls("submit")], [*told[:2], Message("m1", "assistant", "hm")])
+    assert await React().run(cut_off) == "submitted"
+    assert cut_off.did == ["user harness: Your reply used no t", "step 1", "ask", "use submit0"]
 
 
 async def test_system_prompt_names_every_tool_and_the_place() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.record import events as ev
-from agent.runner.clipping import Clipped
 from agent.record.text import settle_carriage_returns
+from agent.runner.clipping import Clipped
 from agent.runner.output import OutputSoFar, OutputStream
 from agent.runner.settled import SettledOutput, pieces
 from tests.unit.runner_parts import Desk
@@ -100,7 +100,13 @@ def _decoded(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-@given(st.lists(st.sampled_from([b"ab", b"10%\r", b"\n", b"x\r\n", b"\r20%", "é😀".encode(), b"\xff", b"x" * 50]), min_size=1, max_size=12))
+@given(
+    st.lists(
+        st.sampled_from([b"ab", b"10%\r", b"\n", b"x\r\n", b"\r20%", "é😀".encode(), b"\xff", b"x" * 50]),
+        min_size=1,
+        max_size=12,
+    )
+)
 def test_bytes_that_a_piece_tells_of_and_the_rest_behind_them_are_the_whole_output(parts: list[bytes]) -> None:
     raw = b"".join(parts) * (1 + 20_000 // sum(map(len, parts)))
     whole = _seen(raw.decode("utf-8", "replace"))

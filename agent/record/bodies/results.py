@@ -13,7 +13,7 @@ class CheckpointSeen(Body, frozen=True, kw_only=True, tag="checkpoint_seen"):
 
 
 class GradingStarted(Body, frozen=True, kw_only=True, tag="grading_started"):
-    """A snapshot of the submission went to the grader; once more, under the same id, where a runner was lost over it."""
+    """A snapshot of the submission went to the grader; once more, by the same id, where a runner was lost over it."""
 
     grading_id: str
     purpose: Purpose

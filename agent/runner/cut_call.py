@@ -1,0 +1,85 @@
+"""A tool call that a runner had begun and not brought to an end when it was lost, read from the record."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.record import events as ev
+from agent.record.log import EventReader
+from agent.runner.approvals import Word
+from agent.runner.output import OutputSoFar
+from agent.sandbox.base import StartedSandbox
+
+Standing = Literal["known", "never began", "unknown"]
+"""What the sandbox says of the call's command: it runs or has run there, it never came there, or cannot be told."""
+
+CUT_OFF = "the runner was restarted while this was done; how far it came is not known"
+
+
+@dataclass(frozen=True)
+class CutCall:
+    """Where the call stood."""
+
+    called: ev.ToolCalled
+    guest: str
+    """Which guest it was begun in."""
+    output: OutputSoFar
+    noted: bool
+    """Whether it put a note into the record."""
+    word: Word | None
+    """What a person had said to it."""
+    booked_s: float
+    """Working time that the record holds for it."""
+
+    def standing(self, started: StartedSandbox) -> Standing:
+        """What became of its command."""
+        if self.called.command_id and started.last == self.called.command_id:
+            return "known"
+        # A guest tells the last command that it was given; only another guest cannot know of this one.
+        return "never began" if started.guest and started.guest == self.guest else "unknown"
+
+    def worked_alone_s(self, started: StartedSandbox) -> float:
+        """How long its command worked without anybody to book it."""
+        return max(0.0, started.last_s - self.booked_s) if self.standing(started) == "known" else 0.0
+
+
+def read_cut_call(reader: EventReader) -> CutCall | None:
+    """The call that was cut off; None where the last one was brought to its end."""
+    for event in reader.of_kinds(("tool_called",), limit=1, newest=True):
+        if isinstance(event.body, ev.ToolCalled) and not _finished(reader, event):
+            return _read(reader, event, event.body)
+    return None
+
+
+def _finished(reader: EventReader, call: ev.Event) -> bool:
+    return bool(reader.of_kinds(("tool_finished",), after=call.seq, limit=1))
+
+
+def _read(reader: EventReader, event: ev.Event, called: ev.ToolCalled) -> CutCall:
+    outputs = [one.body for one in reader.of_kinds(("tool_output",), after=event.seq)]
+    told = [body for body in outputs if isinstance(body, ev.ToolOutput) and body.call_id == called.call_id]
+    sandboxes = [one.body for one in reader.of_kinds(("sandbox_started",), upto=event.seq, limit=1, newest=True)]
+    return CutCall(
+        called=called,
+        guest="".join(body.guest for body in sandboxes if isinstance(body, ev.SandboxStarted)),
+        output=OutputSoFar(
+            texts=[reader.text(body.text) for body in told], read_bytes=told[-1].read_bytes if told else 0
+        ),
+        noted=bool(reader.of_kinds(("note_taken",), after=event.seq, limit=1)),
+        word=_word(reader, event.seq, called.call_id),
+        booked_s=reader.summary().working_s - reader.summary(event.seq).working_s,
+    )
+
+
+def _word(reader: EventReader, upto: int, call_id: str) -> Word | None:
+    """What a person had said to the call, as far as it was asked for."""
+    asked = ""
+    word: Word | None = None
+    for event in reader.of_kinds(("approval_asked", "approval_given"), upto=upto):
+        match event.body:
+            case ev.ApprovalAsked(call_id=of, approval_id=approval_id) if of == call_id:
+                asked = approval_id
+            case ev.ApprovalGiven() as given if asked and given.approval_id == asked:
+                word = Word(given.decision, by=given.by, reason=given.reason, edited=reader.text(given.edited))
+            case _:
+                pass
+    return word

@@ -1,0 +1,45 @@
+"""Takes a run up where a lost runner left it: the record set right, its graders ended, its sandbox found."""
+
+import asyncio
+
+from agent.record import events as ev
+from agent.record.home import RunFolder
+from agent.runner.agent_at_work import Controls
+from agent.runner.graders import clear_graders
+from agent.runner.journal import Journal
+from agent.runner.resuming import Remains
+from agent.sandbox.base import Sandbox, StartedSandbox
+from tasks.spec import Task
+
+
+def set_right(remains: Remains, journal: Journal) -> None:
+    """Bring to an end in the record what ended with the runner: a model call, a request that was met."""
+    if remains.asked:
+        reason = "the runner was lost while the model answered, and the answer with it"
+        journal.append(ev.ModelFailed(call_id=remains.asked, reason=reason, retry_in_s=0.0))
+    for request_id in remains.requests.met:
+        detail = "done, before the runner was restarted"
+        journal.append(ev.RequestAnswered(request_id=request_id, detail=detail))
+
+
+async def sandbox_again(
+    folder: RunFolder, remains: Remains, controls: Controls, task: Task, sandbox: Sandbox
+) -> StartedSandbox:
+    """The sandbox of the runner before us. One that a person had frozen stays so until a person lets it go on."""
+    before = remains.sandbox
+    assert before is not None
+    # Should the sandbox be gone, the newest snapshot can still be graded.
+    controls.grading.sandbox_started(task, sandbox, before.sandbox, before.image)
+    controls.grading.take_up(remains.gradings)
+    controls.pausing.sandbox_started(sandbox)
+    await asyncio.to_thread(clear_graders, folder, before.sandbox)
+    if remains.pause is not None and remains.verdict is None:
+        await controls.pausing.take_up(remains.pause)
+        if controls.pausing.frozen:
+            await controls.pausing.gate("model")
+    started = await sandbox.attach()
+    if started.running and (remains.cut is None or remains.cut.standing(started) != "known"):
+        # Nobody waits for it any more, and no other command can run beside it.
+        await sandbox.interrupt()
+    await controls.pausing.hold_sandbox()
+    return started
