@@ -12,7 +12,7 @@ from agent.sandbox import containers, tickets
 from agent.sandbox.base import SandboxPlan, StartedSandbox
 from agent.sandbox.containers import RUN_LABEL as RUN_LABEL
 from agent.sandbox.containers import State
-from agent.sandbox.engine import DEFAULT_IMAGE, daemon_socket, open_client
+from agent.sandbox.engine import DEFAULT_IMAGE, daemon_socket, docker_answers, open_client
 from agent.sandbox.environment import container_environment
 from agent.sandbox.guested import GuestedSandbox, with_state
 from agent.sandbox.link import Cut, Standing
@@ -27,6 +27,8 @@ _CHECK_S = 10.0
 """How long the daemon may take to say how a container stands, or to freeze it."""
 _SWITCH_S = 3.0
 """For how long a freezer that gives up is asked again."""
+_START_S = 120.0
+"""For how long a start is tried again where the daemon goes away in the middle."""
 _STOP_S = 20.0
 """How long a silent daemon is waited for when the container is to be removed."""
 _LOOK_EVERY_S = 0.2
@@ -48,25 +50,57 @@ class DockerSandbox(GuestedSandbox):
         self._name = f"mlrb-{plan.run}"
         self._client: DockerClient | None = None
         self._creating: asyncio.Task[None] | None = None
+        self._never_there = False
+        """Whether the daemon could not be reached before anything was made."""
         self._checking = asyncio.Lock()
 
     async def start(self) -> StartedSandbox:
-        """Create the container, put the workspace into it and start it."""
+        """Create the container, put the workspace into it and start it; anew where the daemon goes away meanwhile."""
+        gives_up_at = time.monotonic() + _START_S
         try:
-            await self._created()
-            state = await self._link.open()
-        except (OSError, Cut) as error:
-            said = self._link.errors.splitlines()[-1:] or [str(error)]
-            await self.stop()
-            raise SandboxUnavailable(
-                f"the container did not start: {said[0] or 'its guest ended at once'}",
-                hint="`mlrb image build` makes an image that fits",
-            ) from error
+            while True:
+                try:
+                    await self._created()
+                    return with_state(self._started(), await self._link.open())
+                except (OSError, Cut, SandboxUnavailable) as error:
+                    if time.monotonic() > gives_up_at or not await self._was_cut_off(error):
+                        raise self._unstarted(error) from error
         except BaseException:
-            # Cancelled in the middle: what was created meanwhile must not stay.
+            # Broken or cancelled in the middle: what was created meanwhile must not stay.
             await asyncio.shield(self.stop())
             raise
-        return with_state(self._started(), state)
+
+    def _unstarted(self, error: OSError | Cut | SandboxUnavailable) -> SandboxUnavailable:
+        if isinstance(error, SandboxUnavailable):
+            return error
+        said = self._link.errors.splitlines()[-1:] or [str(error)]
+        return SandboxUnavailable(
+            f"the container did not start: {said[0] or 'its guest ended at once'}",
+            hint="`mlrb image build` makes an image that fits",
+        )
+
+    async def _was_cut_off(self, error: Exception) -> bool:
+        """Whether a start broke because the daemon went away; it is back then, and nothing half made is left.
+
+        A daemon that was not there to begin with is a mistake that a person is told of at once.
+        """
+        import requests
+
+        client, self._client = self._client, None
+        self._never_there = client is None
+        silent = isinstance(error, requests.ConnectionError) or not docker_answers(self._daemon)
+        if client is None or not silent:
+            self._client = client
+            return False
+        client.close()
+        while True:
+            await self._state_when_there()
+            try:
+                await self._whole(lambda: containers.clear(self.plan.run, self.plan.home, self._daemon))
+                await self._whole(self._docker)
+            except SandboxUnavailable:
+                continue
+            return True
 
     def _started(self) -> StartedSandbox:
         return StartedSandbox(
@@ -262,7 +296,7 @@ class DockerSandbox(GuestedSandbox):
             if not self._creating.cancelled():
                 # Whoever started it was told, or has left; it is not to be told a second time.
                 self._creating.exception()
-        gives_up_at = time.monotonic() + _STOP_S
+        gives_up_at = time.monotonic() + (0.0 if self._never_there else _STOP_S)
         while True:
             try:
                 return await self._whole(self._remove)

@@ -229,3 +229,22 @@ def test_half_a_minute_without_a_daemon_costs_half_a_minute_and_raises_one_alert
     finished(run)
     assert run.bodies(ev.Graded)[-1].score.value == 9.0
     assert [body.alert for body in run.bodies(ev.AlertRaised)] == ["sandbox_away"]
+
+
+@pytest.mark.parametrize("live", [True, False], ids=["live", "restarted"])
+def test_start_that_the_daemon_cut_off_is_made_anew(runs: Runs, daemon: PrivateDaemon, live: bool) -> None:
+    if live:
+        daemon.let_containers_live()
+    run = start(runs, bash("echo 4 > answer.txt"))
+    until(lambda: bool(daemon.docker("ps", "--all", "--quiet")), "the container is being made")
+    daemon.shoot()
+    daemon.start()
+    finished(run)
+    assert daemon.docker("ps", "--all", "--quiet") == ""
+
+
+def test_run_that_finds_no_daemon_says_so_at_once(runs: Runs, daemon: PrivateDaemon) -> None:
+    daemon.stop()
+    run = start(runs, bash("true"))
+    ended = run.ended()
+    assert (ended.outcome, ended.detail.partition(" at ")[0]) == ("failed", "no Docker daemon answers")
