@@ -30,6 +30,7 @@ RECEIVED = ev.RequestReceived(request_id=2, verb="interrupt")
 REFUSED = ev.RequestRefused(request_id=2, reason="no command is running")
 GRADED = ev.Graded(grading_id="g1", purpose="final", score=Score(metric="number", value=5.0))
 ENDED = ev.RunEnded(outcome="submitted")
+NO_DAEMON = ev.RunEnded(outcome="failed", detail="no Docker daemon answers at /x")
 CLEAN: Sequence[ev.AnyBody] = (
     ev.StepStarted(),
     ev.RequestReceived(request_id=1, verb="inject", text="try"),
@@ -75,6 +76,10 @@ def test_clean_record_is_clean(tmp_path: Path) -> None:
     assert verdict(made(tmp_path, CLEAN)) == []
 
 
+def test_run_that_found_no_daemon_to_begin_with_may_fail(tmp_path: Path) -> None:
+    assert verdict(made(tmp_path, [*without(ENDED), NO_DAEMON])) == []
+
+
 @pytest.mark.parametrize(
     ("bodies", "kind", "said"),
     [
@@ -88,6 +93,7 @@ def test_clean_record_is_clean(tmp_path: Path) -> None:
         ([*without(OUTPUT), HOLED], "event", "the output of call c1 counts [1, 3]"),
         (without(ENDED), "request", "the run has no end"),
         ([*without(ENDED), ev.RunEnded(outcome="failed", detail="it broke")], "request", "the run failed: it broke"),
+        ([ev.SandboxStarted(sandbox="docker", name="x"), *without(ENDED), NO_DAEMON], "request", "the run failed: no"),
         (without(DELIVERED, ANSWERED), "request", "request 1 was answered 0 times"),
         (without(DELIVERED), "request", "message 1 was answered and never delivered"),
         (without(REFUSED), "request", "request 2 was answered 0 times"),

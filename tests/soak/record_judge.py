@@ -19,6 +19,7 @@ from tests.soak.material import WITNESS
 
 Kind = Literal["event", "leftover", "request"]
 """What was lost or doubled; what is left over; what nobody answered, a run's end among it."""
+_NO_DAEMON = "no Docker daemon answers"
 _TICK = re.compile(r"^tick (\d+) (\d+)$", re.MULTILINE)
 _TRACEBACK = re.compile(r"^(Traceback \(most recent|Exception ignored|Task exception was never)", re.MULTILINE)
 
@@ -141,8 +142,12 @@ def _unanswered(folder: RunFolder, bodies: list[ev.AnyBody]) -> Iterator[str]:
 
 
 def _unended(bodies: list[ev.AnyBody], *, may_fail: bool) -> Iterator[str]:
+    """A run ends, and fails only where its container was killed or it never found a daemon to begin with."""
     ends = [body for body in bodies if isinstance(body, ev.RunEnded)]
+    began = any(isinstance(body, ev.SandboxStarted) for body in bodies)
     if not ends:
         yield "the run has no end"
+    elif ends[0].outcome == "failed" and not began and ends[0].detail.startswith(_NO_DAEMON):
+        return
     elif ends[0].outcome in ("failed", "lost") and not may_fail:
         yield f"the run {ends[0].outcome}: {ends[0].detail}"
