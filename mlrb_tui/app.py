@@ -16,7 +16,7 @@ from agent.record.home import Home
 from agent.record.text import one_line, printable
 from mlrb_tui.control.settings import Settings, read_settings, remember
 from mlrb_tui.screens.fleet import FleetScreen
-from mlrb_tui.terminal import clipboard_sequence, kept_sane, set_mouse
+from mlrb_tui.terminal import clipboard_sequence, kept_sane, may_take_mouse, set_mouse
 from mlrb_tui.themes import THEMES, is_plain, starting_theme
 from tasks.errors import MlrbError
 
@@ -59,12 +59,17 @@ class MlrbApp(App[int]):
         self.crash = ""
         """What broke the app, in one line."""
         self._recording = recording
-        self._mouse_taken = self.settings.mouse
+        self._mouse_taken = self.settings.mouse and may_take_mouse(environment)
         for theme in THEMES:
             self.register_theme(theme)
         wish = self.settings.theme if self.settings.theme in self.available_themes else "auto"
         self.theme = starting_theme(wish, environment)
         self._theme_at_start = self.theme
+
+    @property
+    def takes_mouse(self) -> bool:
+        """Whether the mouse is the app's, now."""
+        return self._mouse_taken
 
     @property
     def log_file(self) -> Path:
@@ -79,6 +84,7 @@ class MlrbApp(App[int]):
         if self._recording is not None:
             self._show_run(self._recording)
         self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
+        self.app_resume_signal.subscribe(self, lambda _: self._paint_anew())
 
     # ── screens ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -142,6 +148,10 @@ class MlrbApp(App[int]):
         if self._driver is not None:
             self._driver.write(clipboard_sequence(text))
 
+    def _paint_anew(self) -> None:
+        """All of the screen: the shell has had the terminal meanwhile, and what did not change since is not there."""
+        self.refresh(layout=True)
+
     def _keep_theme(self, name: str) -> None:
         if name != self._theme_at_start:
             self._theme_at_start = name
@@ -182,7 +192,7 @@ def run_app(home: Home, *, open_run: str | None = None, replay: str | None = Non
 def run(app: MlrbApp) -> int:
     """That app until it is left; the terminal is sane afterwards, however it ended."""
     with kept_sane(app.leave):
-        app.run(mouse=app.settings.mouse)
+        app.run(mouse=app.takes_mouse)
     with contextlib.suppress(OSError):
         _say_goodbye(app)
     return app.return_code or 0
@@ -194,8 +204,8 @@ def _say_goodbye(app: MlrbApp) -> None:
         print(f"mlrb: the app broke: {app.crash}", file=sys.stderr)
         print(f"      the traceback is in {app.log_file}; runs go on: mlrb ls", file=sys.stderr)
     elif app.live_runs:
-        runs = "1 run goes" if app.live_runs == 1 else f"{app.live_runs} runs go"
-        print(f"mlrb: {runs} on without the app; mlrb comes back to them, mlrb ls lists them", file=sys.stderr)
+        runs, them = ("1 run goes", "it") if app.live_runs == 1 else (f"{app.live_runs} runs go", "them")
+        print(f"mlrb: {runs} on without the app; mlrb comes back to {them}, mlrb ls lists {them}", file=sys.stderr)
 
 
 def _run(app: App[int], node: object, action: str) -> Callable[[], Awaitable[None]]:

@@ -79,6 +79,19 @@ def set_mouse(driver: Driver | None, on: bool) -> bool:
     return True
 
 
+def in_gnu_screen(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether GNU screen is what we talk to."""
+    return "STY" in environment and "TMUX" not in environment
+
+
+def may_take_mouse(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the mouse may be taken from the start.
+
+    GNU screen with a window's mouse on keeps a lone escape back until the next key, and hands on both as one.
+    """
+    return not in_gnu_screen(environment)
+
+
 def clipboard_sequence(text: str, environment: Mapping[str, str] = os.environ) -> str:
     """OSC 52 for that text: the terminal at the other end of an SSH connection puts it into its clipboard.
 
@@ -86,7 +99,7 @@ def clipboard_sequence(text: str, environment: Mapping[str, str] = os.environ) -
     """
     packed = base64.b64encode(text.encode("utf-8", "replace")[:_CLIPBOARD_BYTES]).decode()
     sequence = f"\x1b]52;c;{packed}\x07"
-    if "STY" not in environment or "TMUX" in environment:
+    if not in_gnu_screen(environment):
         return sequence
     pieces = (sequence[at : at + 250] for at in range(0, len(sequence), 250))
     return "".join(f"\x1bP{piece}\x1b\\" for piece in pieces)

@@ -1,6 +1,7 @@
 """The commands that open the terminal app."""
 
 import argparse
+import os
 import sys
 
 from agent.record.home import Home
@@ -30,10 +31,11 @@ def _open(
     replay: str | None = None,
     read_only: bool = False,
 ) -> int:
+    without = "mlrb ls, mlrb show RUN and mlrb events RUN --follow do without"
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError(
-            "the app needs a terminal", hint="mlrb ls, mlrb show RUN and mlrb events RUN --follow do without"
-        )
+        raise UsageError("the app needs a terminal", hint=without)
+    if os.environ.get("TERM", "") in ("dumb", ""):
+        raise UsageError("the app cannot draw on this terminal (TERM is dumb or empty)", hint=without)
     from mlrb_tui.app import run_app
 
     return run_app(home or Home.of_user(), open_run=open_run, replay=replay, read_only=read_only)

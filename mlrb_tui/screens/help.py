@@ -40,9 +40,11 @@ class HelpScreen(ModalScreen[None]):
 
     def _key_list(self) -> Content:
         parts: list[Content | tuple[str, str]] = []
-        width = max((len(key.key) for key in self._keys), default=0) + 2
-        named = max((len(key.name) for key in self._keys), default=0) + 2
-        for group, keys in grouped(self._keys).items():
+        groups = grouped(self._keys)
+        listed = [key for keys in groups.values() for key in keys]
+        width = max((len(key.key) for key in listed), default=0) + 2
+        named = max((len(key.name) for key in listed), default=0) + 2
+        for group, keys in groups.items():
             parts.append((f"{group}\n", "bold $primary"))
             for key in keys:
                 parts += [

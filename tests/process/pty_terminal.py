@@ -118,6 +118,10 @@ class PtyTerminal:
         self._set_size(self._master)
         self._screen.resize(lines, columns)
 
+    def wipe(self) -> None:
+        """Empty the screen, as a terminal does that goes to the alternate one; pyte knows only one."""
+        self._screen.reset()
+
     def signal(self, number: int) -> None:
         """Send a signal to the program."""
         self.process.send_signal(number)

@@ -105,14 +105,17 @@ def test_a_bug_is_one_clear_line_and_a_file_not_a_page_of_traceback(home: Home) 
 def test_suspended_it_gives_the_terminal_back_and_comes_back_as_it_was(home: Home) -> None:
     with PtyTerminal(columns=100, lines=30, environment=_environment(home)) as terminal:
         terminal.wait_for(READY)
+        terminal.wait_for("44d1")
         terminal.press("\x1a")
         terminal.wait_until(lambda: _state(terminal.process.pid) == "T", what="the app to stop")
         terminal.settle()
         _left_sane(terminal)
         stopped_at = len(terminal.raw)
+        terminal.wipe()
         terminal.signal(signal.SIGCONT)
         terminal.wait_for_bytes(b"\x1b[?1049h", after=stopped_at)
-        terminal.wait_for(READY)
+        for part in ("spent $55.92", "run   task", "44d1", "enter open"):
+            terminal.wait_for(part)
         terminal.press("q")
         assert terminal.wait_for_end() == 0
 
@@ -134,6 +137,19 @@ def test_a_setting_leaves_the_mouse_alone_from_the_start(home: Home) -> None:
     with PtyTerminal(columns=100, lines=30, environment=_environment(home)) as terminal:
         terminal.wait_for(READY)
         assert b"\x1b[?1000h" not in terminal.raw
+
+
+def test_gnu_screen_keeps_no_escape_key_back(home: Home) -> None:
+    with PtyTerminal(columns=100, lines=30, environment=_environment(home, STY="1.x")) as terminal:
+        terminal.wait_for(READY)
+        assert b"\x1b[?1000h" not in terminal.raw
+
+
+def test_a_dumb_terminal_is_refused_in_words(home: Home) -> None:
+    with PtyTerminal(environment=_environment(home, TERM="dumb")) as terminal:
+        assert terminal.wait_for_end() == 2
+        assert "cannot draw" in terminal.text
+        assert b"\x1b[" not in terminal.raw
 
 
 # ── terminals people have ────────────────────────────────────────────────────────────────────────────────
