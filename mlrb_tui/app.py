@@ -129,7 +129,7 @@ class MlrbApp(App[int]):
             binding = active.binding
             if binding.id and binding.description and binding.id not in seen:
                 seen.add(binding.id)
-                about = f"{binding.tooltip or binding.description}  ({self.get_key_display(binding)})"
+                about = f"{binding.tooltip}  ({self.get_key_display(binding)})".strip()
                 yield SystemCommand(binding.description.capitalize(), about, _run(self, active.node, binding.action))
         yield SystemCommand("Theme", "choose the colours", self.action_change_theme)
 

@@ -36,6 +36,8 @@ class LaunchForm:
 
 def requests(home: Home, form: LaunchForm) -> list[RunRequest]:
     """A request for each run; raises a `MlrbError` that says which field will not do."""
+    if not form.model.strip():
+        raise UsageError("no model is named", hint="scripted, anthropic:NAME or openai:NAME")
     first_seed = _whole(form.seed, "seed", least=0)
     repeat = _whole(form.repeat, "repeat", least=1, most=MOST_AT_ONCE)
     request = plan_request(

@@ -84,6 +84,7 @@ class LaunchScreen(ModalScreen[str | None]):
                 yield Label(Content("tab next · ctrl+s launch · esc cancel"), classes="hint")
 
     def on_mount(self) -> None:
+        self.app.clear_notifications()
         self.query_one("#launch").border_title = Content("new run")
         if self._tasks:
             self._prefill()
@@ -214,6 +215,4 @@ def _choice(name: str, options: Sequence[str], chosen: str = "") -> Select[str]:
 
 
 def _field(name: str, value: str, hint: str = "", *, small: bool = False) -> Input:
-    return Input(
-        value, placeholder=hint, id=name, compact=True, classes="-small" if small else "", select_on_focus=False
-    )
+    return Input(value, placeholder=hint, id=name, compact=True, classes="-small" if small else "")

@@ -21,8 +21,14 @@ def copy_step(app: App[object], view: RunView, block: AnyBlock) -> str:
     text = step_text(view.reader, blocks, view.position)
     app.copy_to_clipboard(printable(text[:_CLIPBOARD_CHARACTERS], lines=True))
     path = write_somewhere(f"mlrb-{view.summary.run or 'run'}-step-{step}.txt", text)
-    where = f"copied to {path}" if path else "copied; no file could be written"
-    return f"{where} and to the clipboard ({words.number(len(text))} characters)"
+    return f"{said_of(path)} ({words.number(len(text))} characters)"
+
+
+def said_of(path: Path | None) -> str:
+    """Where a copy went, in few words: a narrow header cuts long ones."""
+    if path is None:
+        return "copied to the clipboard; no file could be written"
+    return f"copied to the clipboard and to {path.name if path.parent == Path.cwd() else path}"
 
 
 def write_somewhere(name: str, text: str) -> Path | None:

@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from agent.record.log import EventReader
 from agent.record.text import printable
-from mlrb_tui.screens.run_copy import write_somewhere
+from mlrb_tui.screens.run_copy import said_of, write_somewhere
 from mlrb_tui.views.blocks import AnyBlock
 from mlrb_tui.views.detail import document_of, title_of
 from mlrb_tui.views.document import Output
@@ -108,7 +108,7 @@ class StepDetail(OpaqueScreen):
         text = self._document.whole()
         self.app.copy_to_clipboard(printable(text[:_CLIPBOARD_CHARACTERS], lines=True))
         path = write_somewhere(f"mlrb-{title_of(self._block)}-{self._block.seq}.txt", text)
-        self.app.notify(printable(f"copied to {path}" if path else "copied"), markup=False, timeout=4)
+        self.app.notify(printable(said_of(path)), markup=False, timeout=4)
 
     def action_leave(self) -> None:
         """Close the search, or go back."""

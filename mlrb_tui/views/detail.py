@@ -51,7 +51,30 @@ def _event_lines(reader: EventReader, event: ev.Event) -> Lines:
         case ev.Unknown(raw=raw):
             return _plain(raw.decode("utf-8", "replace"))
         case body:
-            return _plain(msgspec.json.format(ev.encode(body), indent=2).decode("utf-8", "replace"))
+            return _fields(body)
+
+
+def _fields(body: ev.Known) -> Lines:
+    """What an event says, a field a line; what it does not say is left out."""
+    fields = msgspec.to_builtins(body)
+    fields.pop("kind", None)
+    return _named(fields) or [(ev.kind_of(body).replace("_", " "), "dim")]
+
+
+def _named(fields: dict[str, object], indent: str = "") -> Lines:
+    lines: Lines = []
+    for name, value in fields.items():
+        said = f"{indent}{name.replace('_', ' ')}"
+        match value:
+            case dict():
+                lines += [(said, "dim"), *_named(value, f"{indent}  ")]
+            case list():
+                items = [item if isinstance(item, str) else msgspec.json.encode(item).decode() for item in value]
+                lines += [(said, "dim"), *((f"{indent}  {item}", "") for item in items)]
+            case _:
+                first, *rest = str(value).split("\n")
+                lines += [(f"{said}: {first}", ""), *((f"{indent}  {line}", "") for line in rest)]
+    return lines
 
 
 def _call_lines(reader: EventReader, event: ev.Event | None, block: Called) -> Lines:

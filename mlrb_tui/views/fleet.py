@@ -14,7 +14,9 @@ from agent.record.values import RunSummary
 from mlrb_tui.views import words
 from mlrb_tui.views.rows import Row, Span
 
-Mood = Literal["running", "starting", "scoring", "waiting", "paused", "needs you", "alarm", "done", "failed", "lost"]
+Mood = Literal[
+    "running", "starting", "scoring", "waiting", "paused", "needs you", "alarm", "done", "unscored", "failed", "lost"
+]  # fmt: skip
 """What a run's first glyph says."""
 
 
@@ -50,7 +52,7 @@ def mood(summary: RunSummary) -> Mood:
                 return "needs you"
             if summary.outcome == "lost":
                 return "lost"
-            return "done" if summary.outcome in ("submitted", "limit") else "failed"
+            return _mood_at_the_end(summary)
         case "paused":
             return "needs you" if summary.pause_limit is not None else "paused"
         case "queued":
@@ -59,6 +61,15 @@ def mood(summary: RunSummary) -> Mood:
             if summary.approval is not None:
                 return "needs you"
             return "alarm" if summary.alerts or summary.away else summary.state
+
+
+def _mood_at_the_end(summary: RunSummary) -> Mood:
+    """`done` is a run that came to its end and earned a score."""
+    if summary.outcome not in ("submitted", "limit"):
+        return "failed"
+    score = summary.final_score
+    earned = score is not None and score.value is not None and score.valid and not score.untouched
+    return "done" if earned else "unscored"
 
 
 def build_rows(summaries: Iterable[RunSummary], before: dict[str, FleetRow]) -> list[FleetRow]:
@@ -147,7 +158,7 @@ def _test(word: str) -> Callable[[FleetRow], bool]:
 
 _MOOD_ORDER: dict[Mood, int] = {
     "needs you": 0, "alarm": 0, "paused": 2, "running": 1, "scoring": 1, "starting": 1, "waiting": 3, "lost": 4,
-    "failed": 4, "done": 4,
+    "failed": 4, "done": 4, "unscored": 4,
 }  # fmt: skip
 
 
@@ -230,7 +241,11 @@ def _noticed(row: FleetRow) -> str:
     score = summary.final_score or summary.last_score
     said = f", score {words.score(score)} {score.scale}" if score and score.value is not None else ", nothing to score"
     said = ", untouched starter" if score and score.untouched else said
-    detail = f": {one_line(summary.outcome_detail)}" if summary.outcome_detail and row.mood != "done" else said
+    detail = (
+        f": {one_line(summary.outcome_detail)}"
+        if summary.outcome_detail and row.mood not in ("done", "unscored")
+        else said
+    )
     return words.state(summary) + detail
 
 

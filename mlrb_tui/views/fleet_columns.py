@@ -39,21 +39,21 @@ class Glyphs:
 UNICODE = Glyphs(
     moods={
         "running": "●", "starting": "◌", "scoring": "◐", "waiting": "○", "paused": "‖", "needs you": "◆",
-        "alarm": "▲", "done": "✓", "failed": "✗", "lost": "?",
+        "alarm": "▲", "done": "✓", "unscored": "–", "failed": "✗", "lost": "?",
     },
     up="▲", down="▼", none="–", bar="━─", ramp={},
 )  # fmt: skip
 ASCII = Glyphs(
     moods={
         "running": "*", "starting": ".", "scoring": "%", "waiting": "o", "paused": "=", "needs you": "!",
-        "alarm": "^", "done": "v", "failed": "x", "lost": "?",
+        "alarm": "^", "done": "v", "unscored": "-", "failed": "x", "lost": "?",
     },
     up="+", down="-", none="-", bar="=.", ramp=str.maketrans("▁▂▃▄▅▆▇█", "_.,-=+*#"),
 )  # fmt: skip
 
 MOOD_TONES: dict[Mood, Tone] = {
     "running": "good", "starting": "good", "scoring": "accent", "waiting": "plain", "paused": "info",
-    "needs you": "warn", "alarm": "bad", "done": "muted", "failed": "bad", "lost": "bad",
+    "needs you": "warn", "alarm": "bad", "done": "muted", "unscored": "muted", "failed": "bad", "lost": "bad",
 }  # fmt: skip
 
 

@@ -43,6 +43,7 @@ class TextPrompt(ModalScreen[str | None]):
     """
 
     CSS_PATH = "dialogs.tcss"
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "cancel", id="prompt.cancel"),
     ]
@@ -105,6 +106,7 @@ class Confirm(ModalScreen[bool]):
     """Asks whether to go on; `danger` where it can't be undone, and then enter alone does not do it."""
 
     CSS_PATH = "dialogs.tcss"
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes", id="confirm.yes"),
         Binding("n", "answer(False)", "no", id="confirm.no"),

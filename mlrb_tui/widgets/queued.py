@@ -22,6 +22,7 @@ class QueuedMessages(ModalScreen[Wish | None]):
     """A list of queued messages; the answer is what shall become of one, or None."""
 
     CSS_PATH = "dialogs.tcss"
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "edit", id="queued.edit"),
         Binding("w", "withdraw", "withdraw", id="queued.withdraw"),

@@ -50,6 +50,7 @@ async def test_limits_are_the_tasks_own_and_follow_the_task(home: Home) -> None:
         ("seed", "-1", "seed '-1'"),
         ("repeat", "0", "repeat '0'"),
         ("model", "gpt", "names no model"),
+        ("model", " ", "no model is named"),
         ("base_url", "localhost:1", "no address"),
     ],
 )

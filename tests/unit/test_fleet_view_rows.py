@@ -85,6 +85,15 @@ def test_leftovers_of_an_ended_run_ask_for_a_person() -> None:
     assert fleet.mood(run) == "needs you"
 
 
+def test_a_run_that_earned_nothing_is_not_marked_as_done() -> None:
+    by_score = {(row.summary.outcome, row.summary.final_score is None): row.mood for row in ROWS}
+    assert by_score["limit", True] == "unscored"
+    untouched = next(row for row in ROWS if (score := row.summary.final_score) is not None and score.untouched)
+    assert untouched.mood == "unscored"
+    assert by_score["submitted", False] in ("done", "unscored")
+    assert UNICODE.moods["unscored"] != UNICODE.moods["done"]
+
+
 def test_rows_that_did_not_change_are_kept_with_what_was_worked_out() -> None:
     again = fleet.build_rows(believable(), {row.summary.run: row for row in ROWS})
     assert all(one is other for one, other in zip(ROWS, again, strict=True))
