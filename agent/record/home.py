@@ -49,6 +49,11 @@ class RunFolder:
         return self.path / "runner.out"
 
     @property
+    def ballast(self) -> Path:
+        """Room that the runner holds on the disk while it lives."""
+        return self.path / "ballast"
+
+    @property
     def submission(self) -> Path:
         """What was submitted, one numbered snapshot a folder."""
         return self.path / "submission"

@@ -51,9 +51,9 @@ class EventLog:
         self._seq = self.summary.seq
         self._durable = True
 
-    def append(self, body: ev.AnyBody, *, step: int = 0, worker: int = 0) -> ev.Event:
-        """Commit one event; raises `RecordError` where the disk does not take it."""
-        raw_at = max(self._clock.now(), self.summary.at)
+    def append(self, body: ev.AnyBody, *, step: int = 0, worker: int = 0, at: float | None = None) -> ev.Event:
+        """Commit one event that happened `at` (default: now); raises `RecordError` where the disk does not take it."""
+        raw_at = max(self._clock.now() if at is None else at, self.summary.at)
         self._set_durable(not isinstance(body, _EPHEMERAL))
         try:
             self._connection.execute("BEGIN IMMEDIATE")

@@ -71,11 +71,14 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             return {"proofs": (*others, Proof(what, proven, detail))} | _now("ending", event.at)
         case ev.StepStarted():
             return {"state": "running"} | _now("", event.at) if summary.state == "starting" else {}
-        case ev.RunPaused(strength=strength, by=by, limit=limit):
+        case ev.RunPaused(strength=strength, by=by, why=why, limit=limit):
             paused = {"state": "paused", "pause": strength, "pause_by": by, "paused_at": event.at}
-            return paused | {"pause_limit": limit}
+            return paused | {"pause_why": one_line(why, 60), "pause_limit": limit}
         case ev.RunResumed():
-            return {"state": "running", "pause": None, "pause_by": "", "paused_at": None, "pause_limit": None}
+            return {
+                "state": "running", "pause": None, "pause_by": "", "pause_why": "", "paused_at": None,
+                "pause_limit": None,
+            }  # fmt: skip
         case ev.ApproveModeChanged(on=on):
             return {"approve": on}
         case ev.ApprovalAsked() as body:

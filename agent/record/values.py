@@ -231,6 +231,7 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The question that waits for a person."""
     pause: PauseStrength | None = None
     pause_by: str = ""
+    pause_why: str = ""
     pause_limit: LimitKind | None = None
     """The limit that paused it, where one did."""
     paused_at: float | None = None

@@ -68,6 +68,7 @@ async def lead(request: RunRequest, controls: Controls, equipment: Equipment, re
         asyncio.create_task(work)
         for work in (
             watch.watch_clock(controls.gates),
+            watch.stand_while_full(journal, controls.pausing),
             watch.sample_host(journal, workplace, controls.pausing),
             watch.sample_gpus(journal, workplace),
             watch.look_for_checkpoints(journal, workplace, controls.pausing),

@@ -5,27 +5,44 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import NamedTuple
 
 from agent.errors import RecordError
 from agent.record import events as ev
 from agent.record.log import EventLog
 from agent.record.values import RunSummary
+from agent.runner.ballast import Ballast
 from agent.runner.limits import working_s
 
 BEAT_EVERY_EVENTS = 500
 PATIENCE_S = 900.0
 _MOST_WAITING = 5_000
+_LOOK_EVERY_S = 0.2
 # What may be dropped while nothing can be written: the event that follows says the same again.
-_DROPPABLE = (ev.ModelStreamed, ev.ToolOutput, ev.HostSampled, ev.GpuSampled, ev.ProgressSeen, ev.Heartbeat)
+_DROPPABLE = (ev.ModelStreamed, ev.HostSampled, ev.GpuSampled, ev.ProgressSeen, ev.Heartbeat)
+
+
+class _Waiting(NamedTuple):
+    """An event that the disk did not take, and when it happened."""
+
+    body: ev.Known
+    step: int
+    at: float
 
 
 class Journal:
-    """Appends events. While the disk takes none they wait in memory, in order, and the run stands at its gates."""
+    """Appends events. While the disk takes none they wait in memory, in order, and the run stands at its gates.
 
-    def __init__(self, log: EventLog) -> None:
+    With ballast the first of them, which say that the disk is full and that the run is paused, are written in its room.
+    """
+
+    def __init__(self, log: EventLog, ballast: Ballast | None = None) -> None:
         self._log = log
-        self._waiting: deque[tuple[ev.Known, int]] = deque()
-        self._stuck_since: float | None = None
+        self._ballast = ballast
+        if ballast is not None:
+            ballast.take()
+        self._waiting: deque[_Waiting] = deque()
+        self._full_since: float | None = None
         self._last_beat = log.summary.seq
         # Every id leads to at least one event, so numbers from here on were never given out before.
         self._ids = itertools.count(log.summary.seq + 1)
@@ -40,8 +57,8 @@ class Journal:
 
     @property
     def stuck(self) -> bool:
-        """Whether events wait for a disk that takes none."""
-        return bool(self._waiting)
+        """Whether the disk is full: it took an event no more, and there has been no room since."""
+        return self._full_since is not None
 
     def append(self, body: ev.Known) -> None:
         """Record an event of the present step."""
@@ -56,34 +73,40 @@ class Journal:
         try:
             self._write(body, self.step)
         except RecordError as error:
-            self._stuck_since = time.monotonic()
-            self._keep(ev.AlertRaised(alert="disk_full", message=error.message, hint="the run waits; make room"))
+            first = self._full_since is None
+            if first:
+                self._full_since = time.monotonic()
+                self._keep(ev.AlertRaised(alert="disk_full", message=error.message, hint="the run waits; make room"))
             self._keep(body)
+            if first and self._ballast is not None:
+                self._ballast.release()
+                self._write_waiting()
 
     def beat(self) -> None:
         """Record the summary so far, so that readers need not fold from the start."""
         self.append(ev.Heartbeat(summary=self._log.summary))
 
     def retry(self) -> None:
-        """Try again to write what waits."""
-        try:
-            while self._waiting:
-                self._write(*self._waiting[0])
-                self._waiting.popleft()
-        except RecordError:
-            return
-        self._stuck_since = None
+        """Try again to write what waits, and see whether there is room again."""
+        if self._write_waiting() and (self._ballast is None or self._ballast.take()):
+            self._full_since = None
 
     async def writable(self) -> None:
-        """Wait until nothing waits to be written; raises `RecordError` when that takes too long."""
-        while self._waiting:
-            await self._wait_for_disk()
+        """Wait until there is room on the disk, however long that takes."""
+        while self.stuck:
+            await asyncio.sleep(_LOOK_EVERY_S)
 
     async def drained(self) -> None:
-        """As `writable`, trying by itself: for the end of a run, when nothing else does."""
-        while self._waiting:
-            await self._wait_for_disk()
-            self.retry()
+        """Wait until all is written, trying by itself: for the end of a run, when nothing else does.
+
+        Raises `RecordError` when that takes too long.
+        """
+        if self._ballast is not None:
+            self._ballast.release()
+        while not self._write_waiting():
+            if self._full_since is not None and time.monotonic() - self._full_since > PATIENCE_S:
+                raise RecordError("the record could not be written for too long", hint="is the disk full?")
+            await asyncio.sleep(_LOOK_EVERY_S)
 
     def fresh_id(self, prefix: str) -> str:
         """An id that this run has not used."""
@@ -97,13 +120,19 @@ class Journal:
         """The working clock, now."""
         return working_s(self._log.summary, self._log.now())
 
-    async def _wait_for_disk(self) -> None:
-        if self._stuck_since is not None and time.monotonic() - self._stuck_since > PATIENCE_S:
-            raise RecordError("the record could not be written for too long", hint="is the disk full?")
-        await asyncio.sleep(0.2)
+    def _write_waiting(self) -> bool:
+        """Write what waits, as far as the disk takes it; whether nothing is left."""
+        try:
+            while self._waiting:
+                waiting = self._waiting[0]
+                self._write(waiting.body, waiting.step, waiting.at)
+                self._waiting.popleft()
+        except RecordError:
+            return False
+        return True
 
-    def _write(self, body: ev.Known, step: int) -> None:
-        event = self._log.append(body, step=step)
+    def _write(self, body: ev.Known, step: int, at: float | None = None) -> None:
+        event = self._log.append(body, step=step, at=at)
         if isinstance(body, ev.Heartbeat):
             self._last_beat = event.seq
         elif event.seq - self._last_beat >= BEAT_EVERY_EVENTS and not isinstance(body, ev.RunEnded):
@@ -111,4 +140,4 @@ class Journal:
 
     def _keep(self, body: ev.Known) -> None:
         if len(self._waiting) < _MOST_WAITING or not isinstance(body, _DROPPABLE):
-            self._waiting.append((body, self.step))
+            self._waiting.append(_Waiting(body, self.step, self._log.now()))

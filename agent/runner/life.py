@@ -24,6 +24,7 @@ from agent.runner import taking_down, taking_up, watch
 from agent.runner.agent_at_work import Controls, Equipment, lead
 from agent.runner.announcing import run_created, sandbox_started
 from agent.runner.approvals import Approvals
+from agent.runner.ballast import Ballast
 from agent.runner.ending import Ending, Verdict
 from agent.runner.gates import Gates
 from agent.runner.grading import Grading
@@ -63,7 +64,7 @@ class Life:
         self._resumed = remains is not None
         self._remains = remains or Remains()
         self._index = Home(folder.path.parent.parent).index
-        self._journal = Journal(log)
+        self._journal = Journal(log, Ballast(folder.ballast))
         self._ending = Ending()
         self._notifier = Notifier(notify, self._journal)
         self._notify_trouble = trouble

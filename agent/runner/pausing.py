@@ -1,16 +1,18 @@
 """Pause and resume: gates that the agent passes, and a sandbox that can be frozen."""
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.errors import SandboxLost
+from agent.errors import SandboxError, SandboxLost
 from agent.record import events as ev
 from agent.record.values import LimitKind, PauseStrength
 from agent.runner.journal import Journal
 from agent.sandbox.base import Sandbox
 
 Place = Literal["model", "tool"]
+_DISK_FULL = "the disk is full"
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,9 @@ class Pausing:
         self._sandbox: Sandbox | None = None
         self._wished: WishedPause | None = None
         self._in_effect: WishedPause | None = None
+        self._disk_pause: WishedPause | None = None
+        self.held_by_disk = False
+        """Whether the disk is full, be that why it is paused or not."""
         self._free = asyncio.Event()
         self._free.set()
 
@@ -62,7 +67,8 @@ class Pausing:
     async def pause(self, wish: WishedPause) -> str:
         """Ask for a pause; returns why it cannot be, or nothing. It is answered when it takes effect."""
         if self._in_effect is not None and not self._is_stronger(wish):
-            return f"it is paused already, by {self._in_effect.by or 'someone'}"
+            by = "the disk is full" if self.held_by_disk else f"by {self._in_effect.by or 'someone'}"
+            return f"it is paused already, {by}"
         if self._wished is not None:
             self._withdraw("another pause took its place")
         if wish.strength == "now" and self._sandbox is not None:
@@ -86,7 +92,10 @@ class Pausing:
         )
 
     async def take_up(self, pause: ev.RunPaused) -> None:
-        """Stand where a runner before us stood: a person's pause outlives it."""
+        """Stand where a runner before us stood: a person's pause outlives it, one for a full disk is looked at anew."""
+        if pause.why == _DISK_FULL and not pause.by:
+            self._journal.append(ev.RunResumed(by="the runner"))
+            return
         strength = pause.strength
         if strength == "now" and self._sandbox is not None:
             try:
@@ -106,19 +115,46 @@ class Pausing:
             await self._sandbox.freeze()
             self._take_effect(self._wished)
 
+    async def hold_for_disk(self) -> None:
+        """The record's disk is full: nothing runs until it is not. A pause that is in effect already does as well."""
+        self.held_by_disk = True
+        if self._in_effect is not None:
+            return
+        frozen = False
+        if self._sandbox is not None:
+            # What is out of reach cannot be frozen; the gates hold in any case.
+            with contextlib.suppress(SandboxError):
+                await self._sandbox.freeze()
+                frozen = True
+        wished = self._wished
+        self._disk_pause = WishedPause("now" if frozen else "step", "", _DISK_FULL, None)
+        self._take_effect(self._disk_pause)
+        self._wished = wished
+
+    async def go_on_with_disk(self) -> None:
+        """There is room again; what somebody else had paused stays so."""
+        self.held_by_disk = False
+        if self._in_effect is not None and self._in_effect is self._disk_pause:
+            await self._go_on("the runner", None)
+
     async def resume(self, by: str, request_id: int | None) -> str:
         """Go on; returns why that cannot be, or nothing."""
+        if self.held_by_disk:
+            return "the disk is full; it goes on by itself when there is room"
         if self._in_effect is None and self._wished is None:
             return "it is not paused"
         if self._wished is not None:
             self._withdraw("resumed before it took effect")
         if self._in_effect is not None:
-            if self._in_effect.strength == "now" and self._sandbox is not None:
-                await self._sandbox.thaw()
-            self._in_effect = None
-            self._journal.append(ev.RunResumed(by=by, request_id=request_id))
-            self._free.set()
+            await self._go_on(by, request_id)
         return ""
+
+    async def _go_on(self, by: str, request_id: int | None) -> None:
+        if self.frozen and self._sandbox is not None:
+            await self._sandbox.thaw()
+        self._in_effect = None
+        self._journal.append(ev.RunResumed(by=by, request_id=request_id))
+        self._free.set()
 
     async def gate(self, place: Place) -> None:
         """Pass when no pause holds here; a wished one takes effect now."""
@@ -128,6 +164,7 @@ class Pausing:
 
     async def let_go(self) -> None:
         """The agent's work is over, maybe in the middle of a pause; what is frozen could not be read."""
+        self.held_by_disk = False
         if self._in_effect is not None:
             await self.resume("the runner", None)
 

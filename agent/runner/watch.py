@@ -37,6 +37,16 @@ async def keep_beating(journal: Journal) -> None:
             journal.beat()
 
 
+async def stand_while_full(journal: Journal, pausing: Pausing) -> None:
+    """A full disk freezes what runs, so that nothing is written which could not be kept; with room it goes on."""
+    while True:
+        await asyncio.sleep(_GLANCE_S)
+        if journal.stuck and not pausing.held_by_disk:
+            await pausing.hold_for_disk()
+        elif pausing.held_by_disk and not journal.stuck:
+            await pausing.go_on_with_disk()
+
+
 async def keep_indexed(journal: Journal, path: Path) -> None:
     """The run's row in the index: at once when its state changes, else once a second where something has."""
     written: RunSummary | None = None

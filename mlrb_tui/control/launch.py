@@ -1,9 +1,12 @@
 """Launch a run: write the request, start a runner that no terminal owns, wait for its first event."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -15,6 +18,8 @@ from agent.record.log import EventReader
 from agent.record.request import RunRequest, write_request
 from agent.record.text import one_line
 
+LEAST_FREE_BYTES = 1024**2
+"""Room for the first events of a run, and for what its runner holds to be able to say that the disk is full."""
 _PATIENCE_S = 30.0
 _TAIL_CHARACTERS = 2_000
 
@@ -22,15 +27,34 @@ _TAIL_CHARACTERS = 2_000
 def launch(home: Home, request: RunRequest) -> RunFolder:
     """Start a run; returns when its first event is there. `request.run` is given here.
 
-    Raises `LaunchFailed`, with the end of what the runner printed, where it ends before that.
+    Raises `LaunchFailed`, with the end of what the runner printed, where it ends before that, and `RecordError` where
+    the run cannot be recorded: nothing of it is left then.
     """
-    folder = home.new_run()
-    request = msgspec.structs.replace(request, run=folder.run, who=request.who or user_name())
-    write_request(folder.request, request)
-    Inbox(folder.inbox).close()
-    process = start_runner(folder)
-    _wait_for_event(folder, process, after=0)
+    free_bytes = shutil.disk_usage(home.runs).free
+    if free_bytes < LEAST_FREE_BYTES:
+        raise RecordError(f"no room for a run: {free_bytes:,} bytes are free in {home.path}", hint="make room there")
+    with _nothing_half_made(home) as folder:
+        request = msgspec.structs.replace(request, run=folder.run, who=request.who or user_name())
+        write_request(folder.request, request)
+        Inbox(folder.inbox).close()
+        process = start_runner(folder)
+        _wait_for_event(folder, process, after=0)
     return folder
+
+
+@contextmanager
+def _nothing_half_made(home: Home) -> Iterator[RunFolder]:
+    """A fresh run folder, which goes again where the run cannot be recorded in it."""
+    folder: RunFolder | None = None
+    try:
+        folder = home.new_run()
+        yield folder
+    except (OSError, RecordError) as error:
+        if folder is not None:
+            shutil.rmtree(folder.path, ignore_errors=True)
+        if isinstance(error, RecordError):
+            raise
+        raise RecordError(f"no run can be made in {home.path}: {error.strerror}", hint="is the disk full?") from error
 
 
 def take_up(folder: RunFolder) -> None:
@@ -75,6 +99,8 @@ def _wait_for_event(folder: RunFolder, process: "subprocess.Popen[bytes]", *, af
     deadline = time.monotonic() + _PATIENCE_S
     while _last_seq(folder) <= after:
         if process.poll() is not None and _last_seq(folder) <= after:
+            if process.returncode == RecordError.exit_code:
+                raise RecordError(f"the run cannot be recorded: {last_words(folder)}", hint="is the disk full?")
             raise LaunchFailed(f"the runner ended at once: {last_words(folder)}", hint=f"see {folder.runner_out}")
         if time.monotonic() > deadline:
             raise LaunchFailed("the runner is silent", hint=f"see {folder.runner_out}")

@@ -54,7 +54,7 @@ def mood(summary: RunSummary) -> Mood:
                 return "lost"
             return _mood_at_the_end(summary)
         case "paused":
-            return "needs you" if summary.pause_limit is not None else "paused"
+            return "paused" if summary.pause_by else "needs you"
         case "queued":
             return "waiting"
         case "starting" | "running" | "scoring":

@@ -88,6 +88,8 @@ def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Spa
                 Span(", then "), Span("r", "strong"), Span(" goes on")]  # fmt: skip
     if summary.state == "paused":
         since = f" for {words.duration(now - summary.paused_at)}" if summary.paused_at is not None else ""
+        if not summary.pause_by and summary.pause_why:
+            return [Span(f"{summary.pause_why}{since}", "warn"), Span(": nothing runs, no clock", "dim")]
         by = f" by {one_line(summary.pause_by, 24)}" if summary.pause_by else ""
         how, what = ("frozen", "nothing runs") if summary.pause == "now" else ("paused", "no further model call")
         return [Span(f"{how}{by}{since}: {what}, no clock; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
