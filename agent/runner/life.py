@@ -251,7 +251,7 @@ class Life:
 
     def _broke(self, error: BaseException) -> None:
         if isinstance(error, MlrbError):
-            print(error.message, file=sys.stderr)
+            print(error.message, f"({error.__cause__!r})" if error.__cause__ else "", file=sys.stderr)
         else:
             traceback.print_exception(error)
         if isinstance(error, SandboxUnreachable):

@@ -72,6 +72,8 @@ class Link:
         self._patience_s = patience_s
         self._looking: asyncio.Task[None] | None = None
         self._stream: Stream | None = None
+        self._greeted: Stream | None = None
+        """The last one over which hands were shaken."""
         self._reading: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._asked: dict[int, _Asked] = {}
@@ -83,16 +85,26 @@ class Link:
         self.errors = ""
 
     async def open(self) -> Header:
-        """Connect and shake hands; returns the guest's state. Raises `OSError` or `Cut`."""
+        """Connect and shake hands; returns the guest's state. Raises `OSError` or `Cut`.
+
+        The guest serves whoever connected last, so that two who opened at once would cut each other off.
+        """
+        async with self._opening:
+            self._drop()
+            return await self._open()
+
+    async def _open(self) -> Header:
         stream = await self._connect()
         secret = secrets.token_bytes(16)
         self._stream = stream
         self._reading = asyncio.create_task(self._read(stream, FrameReader(secret)))
         try:
-            return await self._greet(stream, secret)
+            state = await self._greet(stream, secret)
         except BaseException:
             self._drop()
             raise
+        self._greeted = stream
+        return state
 
     async def _greet(self, stream: Stream, secret: bytes) -> Header:
         # The line end closes what an earlier host may have left half written.
@@ -130,7 +142,8 @@ class Link:
                 self._stream = None
                 stream.close()
                 self._tell_cut()
-                if not self._closed:
+                # Whoever opens a stream that is cut at once is told, and knows what is there.
+                if self._greeted is stream and not self._closed:
                     self._looking = asyncio.create_task(self._look_why())
 
     async def _look_why(self) -> None:
@@ -253,7 +266,7 @@ class Link:
                     await asyncio.sleep(_LOOK_EVERY_S)
                     continue
                 try:
-                    await self.open()
+                    await self._open()
                 except (OSError, Cut) as error:
                     self._drop()
                     if time.monotonic() > deadline:
