@@ -97,10 +97,11 @@ class Life:
         if not remains.graded:
             # What is only to be scored still needs its sandbox: a fresh copy may have to be taken out of it.
             await self._guarded(self._ending.phase(self._start(), only_kill=remains.verdict is not None))
-            if remains.verdict is not None:
-                self._ending.decide(remains.verdict)
-            await self._guarded(self._ending.phase(self._work()))
-            steering.closed_for = _OVER
+        if remains.verdict is not None:
+            self._ending.decide(remains.verdict)
+        await self._guarded(self._ending.phase(self._work()))
+        steering.closed_for = _OVER
+        if not remains.graded:
             self._note_verdict()
             await self._guarded(self._ending.phase(self._score(), only_kill=True))
         if self._ending.left:

@@ -58,6 +58,9 @@ def read_remains(folder: RunFolder) -> Remains:
         remains.standing = standing_question([event.body for event in approvals])
         for event in reader.of_kinds(_OF_STAGES):
             _see(remains, event.body)
+    if remains.graded and remains.verdict is None:
+        # Recorded by an earlier version of this program, which did not say how the agent's work had ended.
+        remains.verdict = Verdict("submitted" if remains.submitted else "failed")
     return remains
 
 
