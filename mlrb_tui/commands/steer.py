@@ -41,12 +41,15 @@ def pause(options: argparse.Namespace) -> int:
 def resume(options: argparse.Namespace) -> int:
     """`mlrb resume RUN`: a paused run goes on; a lost one gets a new runner."""
     folder = Home.of_user().find(options.run)
-    if not is_held(folder.lock) and of_folder(folder).state != "ended":
+    if not is_held(folder.lock) and (found := of_folder(folder)).state != "ended":
         take_up(folder)
+        # A pause outlives the runner: two things are asked for, and one was done.
+        paused = found.state == "paused"
+        then = f"still paused: mlrb resume {folder.run[:4]} lets it go on" if paused else f"mlrb watch {folder.run[:4]}"
         if options.json:
-            print_json({"run": folder.run, "taken_up": True})
+            print_json({"run": folder.run, "taken_up": True, "paused": paused})
         else:
-            print(f"{folder.run}  taken up by a new runner: mlrb watch {folder.run[:4]}")
+            print(f"{folder.run}  taken up by a new runner; {then}")
         return 0
     return ask_and_print(options, Resume())
 

@@ -5,15 +5,17 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
-from agent.errors import LaunchFailed, RecordError
+from agent.errors import LaunchFailed, RecordError, RunHeld
+from agent.record.events import RunStarted
 from agent.record.home import Home, RunFolder
 from agent.record.inbox import Inbox, user_name
+from agent.record.lock import is_held
 from agent.record.log import EventReader
 from agent.record.request import RunRequest, write_request
 from agent.record.text import one_line
@@ -38,7 +40,7 @@ def launch(home: Home, request: RunRequest) -> RunFolder:
         write_request(folder.request, request)
         Inbox(folder.inbox).close()
         process = start_runner(folder)
-        _wait_for_event(folder, process, after=0)
+        _wait_until(lambda: _last_seq(folder) > 0, folder, process)
     return folder
 
 
@@ -58,10 +60,13 @@ def _nothing_half_made(home: Home) -> Iterator[RunFolder]:
 
 
 def take_up(folder: RunFolder) -> None:
-    """Give a lost run, or one whose runner died before its first word, a new runner; returns when it is at work."""
+    """Give a lost run, or one whose runner died before its first word, a new runner; returns when it is at work.
+
+    Raises `RunHeld` where somebody else was quicker: a run has one runner.
+    """
     seen = _last_seq(folder)
     process = start_runner(folder, "--resume")
-    _wait_for_event(folder, process, after=seen)
+    _wait_until(lambda: _has_begun(folder, process.pid, after=seen), folder, process)
 
 
 def start_runner(folder: RunFolder, *arguments: str) -> "subprocess.Popen[bytes]":
@@ -95,16 +100,28 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in (here, known) if part)}
 
 
-def _wait_for_event(folder: RunFolder, process: "subprocess.Popen[bytes]", *, after: int) -> None:
+def _wait_until(began: Callable[[], bool], folder: RunFolder, process: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + _PATIENCE_S
-    while _last_seq(folder) <= after:
-        if process.poll() is not None and _last_seq(folder) <= after:
+    while not began():
+        if process.poll() is not None and not began():
+            if is_held(folder.lock):
+                raise RunHeld(f"{folder.run} has a runner already", hint=f"mlrb watch {folder.run[:4]}")
             if process.returncode == RecordError.exit_code:
                 raise RecordError(f"the run cannot be recorded: {last_words(folder)}", hint="is the disk full?")
             raise LaunchFailed(f"the runner ended at once: {last_words(folder)}", hint=f"see {folder.runner_out}")
         if time.monotonic() > deadline:
             raise LaunchFailed("the runner is silent", hint=f"see {folder.runner_out}")
         time.sleep(0.02)
+
+
+def _has_begun(folder: RunFolder, pid: int, *, after: int) -> bool:
+    """Whether the record says that this very process has the run."""
+    try:
+        with EventReader(folder.events) as reader:
+            started = [event.body for event in reader.of_kinds(("run_started",), after=after)]
+    except RecordError:
+        return False
+    return any(isinstance(body, RunStarted) and body.pid == pid for body in started)
 
 
 def _last_seq(folder: RunFolder) -> int:

@@ -7,7 +7,7 @@ from mlrb_tui.control.launch import take_up
 
 
 def revived(folder: RunFolder) -> bool:
-    """Have a lost run taken up; False where it has a runner, or has ended. Raises `LaunchFailed`."""
+    """Have a lost run taken up; False where it has a runner, or has ended. Raises `LaunchFailed` and `RunHeld`."""
     if is_held(folder.lock) or of_folder(folder).state == "ended":
         return False
     take_up(folder)

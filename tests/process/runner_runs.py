@@ -205,6 +205,22 @@ class Run:
         except RecordError:
             return []  # its tables are not made yet
 
+    def last_seq(self) -> int:
+        """The number of the newest event."""
+        try:
+            with EventReader(self.folder.events) as reader:
+                return reader.last_seq()
+        except RecordError:
+            return 0
+
+    def events_after(self, seq: int) -> list[ev.Event]:
+        """Those that are newer than that one, a page of them."""
+        try:
+            with EventReader(self.folder.events) as reader:
+                return reader.since(seq)
+        except RecordError:
+            return []  # its tables are not made yet
+
     def bodies(self, kind: type[T]) -> list[T]:
         """The events of one kind so far."""
         return [event.body for event in self.events() if isinstance(event.body, kind)]

@@ -144,7 +144,7 @@ def test_lost_model_call_is_asked_again_in_its_step_and_what_it_had_written_is_n
     assert failed.call_id == asked.call_id != again.call_id
     assert asked.message_ids == again.message_ids
     answered = run.bodies(ev.ModelAnswered)
-    assert [run.text(body.reasoning) for body in answered][0] == thought
+    assert run.text(answered[0].reasoning) == thought
     assert len(answered) == len(run.bodies(ev.StepStarted)) == run.summary().step == 2
     assert (run.folder.work / "ran.txt").read_text() == "ran\n"
 

@@ -1,0 +1,60 @@
+"""`mlrb resume` gives a lost run one new runner, and says what is still to be done."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.record import events as ev
+from agent.record.inbox import Pause
+from tests.process.runner_runs import Runs, bash, script_line
+from tests.process.test_kill_hung import mlrb
+from tests.process.test_resume_stages import kill
+
+WAITS = [bash("until [ -e go.txt ]; do sleep 0.02; done"), script_line("submit")]
+MLRB = Path(sys.executable).with_name("mlrb")
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[Runs]:
+    """A home with the probe task."""
+    made = Runs.under(tmp_path)
+    yield made
+    made.close()
+
+
+def test_run_that_two_people_take_up_at_once_has_one_runner_and_the_other_is_told(runs: Runs) -> None:
+    run = runs.start(WAITS)
+    run.wait_for(ev.ToolCalled)
+    kill(run)
+    command = [str(MLRB), "resume", run.folder.run]
+    both = [
+        subprocess.Popen(command, env=runs.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    said = [process.communicate(timeout=60) for process in both]
+    assert sorted(process.returncode for process in both) == [0, 5], said
+    assert "taken up by a new runner" in "".join(out for out, _ in said)
+    assert "has a runner already" in "".join(err for _, err in said)
+    (run.folder.work / "go.txt").touch()
+    run.process = None
+    run.wait_for(ev.RunEnded)
+    assert [body.resumed for body in run.bodies(ev.RunStarted)] == [False, True]
+
+
+def test_person_who_takes_up_a_paused_run_is_told_that_it_is_paused_still(runs: Runs) -> None:
+    run = runs.start(WAITS)
+    run.wait_for(ev.ToolCalled)
+    run.answer_to(run.post(Pause(strength="now")))
+    kill(run)
+    run.process = None
+    first = mlrb(runs, "resume", run.folder.run, "--json")
+    assert json.loads(first.stdout) == {"run": run.folder.run, "taken_up": True, "paused": True}
+    run.wait_for(ev.RunPaused, count=2)
+    (run.folder.work / "go.txt").touch()
+    second = mlrb(runs, "resume", run.folder.run)
+    assert "resume: resumed" in second.stdout, second.stderr
+    assert run.wait_for(ev.RunEnded).outcome == "submitted"
