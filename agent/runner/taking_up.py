@@ -1,7 +1,10 @@
 """Takes a run up where a lost runner left it: the record set right, its graders ended, its sandbox found."""
 
 import asyncio
+import time
+from collections.abc import Callable, Coroutine
 
+from agent.errors import SandboxUnavailable
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.runner.agent_at_work import Controls
@@ -10,6 +13,9 @@ from agent.runner.journal import Journal
 from agent.runner.resuming import Remains
 from agent.sandbox.base import Sandbox, StartedSandbox
 from tasks.spec import Task
+
+_PATIENCE_S = 60.0
+_LOOK_EVERY_S = 0.2
 
 
 def set_right(remains: Remains, journal: Journal) -> None:
@@ -32,14 +38,28 @@ async def sandbox_again(
     controls.grading.sandbox_started(task, sandbox, before.sandbox, before.image)
     controls.grading.take_up(remains.gradings)
     controls.pausing.sandbox_started(sandbox)
-    await asyncio.to_thread(clear_graders, folder, before.sandbox)
-    if remains.pause is not None and remains.verdict is None:
-        await controls.pausing.take_up(remains.pause)
+    await _once_reached(sandbox, lambda: asyncio.to_thread(clear_graders, folder, before.sandbox))
+    if (pause := remains.pause) is not None and remains.verdict is None:
+        await _once_reached(sandbox, lambda: controls.pausing.take_up(pause))
         if controls.pausing.frozen:
             await controls.pausing.gate("model")
     started = await sandbox.attach()
     if started.running and (remains.cut is None or remains.cut.standing(started) != "known"):
         # Nobody waits for it any more, and no other command can run beside it.
         await sandbox.interrupt()
-    await controls.pausing.hold_sandbox()
+    await _once_reached(sandbox, controls.pausing.hold_sandbox)
     return started
+
+
+async def _once_reached(sandbox: Sandbox, act: Callable[[], Coroutine[object, object, None]]) -> None:
+    """Do it when what the sandbox runs on answers: a run that is taken up must not fail for a daemon that restarts."""
+    gives_up_at = time.monotonic() + _PATIENCE_S
+    while True:
+        await sandbox.reached()
+        try:
+            return await act()
+        except SandboxUnavailable:
+            # It went away again in between.
+            if time.monotonic() > gives_up_at:
+                raise
+            await asyncio.sleep(_LOOK_EVERY_S)

@@ -116,6 +116,10 @@ class Sandbox(Protocol):
         """Start it and copy the workspace in; raises `SandboxUnavailable`."""
         ...
 
+    async def reached(self) -> None:
+        """Return once what it runs on answers; raises `SandboxUnreachable` where that stays silent."""
+        ...
+
     async def attach(self) -> StartedSandbox:
         """Take up a sandbox of this run that is already there; raises `SandboxLost` where there is none, and
         `SandboxUnreachable` where what it runs on stays silent."""

@@ -187,20 +187,29 @@ class DockerSandbox(GuestedSandbox):
             "log_config": LogConfig(type="none"),
         }
 
+    async def reached(self) -> None:
+        """Return once the daemon answers."""
+        await self._state_when_there()
+
     async def attach(self) -> StartedSandbox:
         """Take up the container that an earlier runner started; one that ended, as in a reboot, is started again."""
-        status = (await self._state_when_there()).status
+        while True:
+            status = (await self._state_when_there()).status
+            try:
+                return await self._attached(status)
+            except (OSError, Cut, SandboxUnavailable) as error:
+                # A daemon that goes away again in the middle is waited for as it was before.
+                if docker_answers(self._daemon):
+                    raise SandboxLost(f"the guest in {self._name} does not answer: {error}") from error
+
+    async def _attached(self, status: str) -> StartedSandbox:
         if status == "paused":
             await self.thaw()
         elif status == "exited":
             await self._whole(self._start_again)
         elif status != "running":
             raise SandboxLost(f"the container {self._name} is {status or 'gone'}", hint="start the run anew")
-        try:
-            state = await self._link.open()
-        except (OSError, Cut) as error:
-            raise SandboxLost(f"the guest in {self._name} does not answer: {error}") from error
-        return with_state(self._started(), state)
+        return with_state(self._started(), await self._link.open())
 
     def _start_again(self) -> None:
         if refusal := containers.start(self._name, self._daemon):

@@ -97,6 +97,9 @@ class LocalSandbox(GuestedSandbox):
         if guest is not None:
             self._mark.write_text(json.dumps(guest.key))
 
+    async def reached(self) -> None:
+        """It runs on this machine."""
+
     async def attach(self) -> StartedSandbox:
         """Take up an earlier runner's guest; where it ended, as in a reboot, start a new one over its files."""
         if self._guest() is None:

@@ -248,3 +248,28 @@ def test_run_that_finds_no_daemon_says_so_at_once(runs: Runs, daemon: PrivateDae
     run = start(runs, bash("true"))
     ended = run.ended()
     assert (ended.outcome, ended.detail.partition(" at ")[0]) == ("failed", "no Docker daemon answers")
+
+
+@pytest.mark.parametrize("frozen", [False, True], ids=["running", "frozen"])
+def test_run_that_is_taken_up_while_the_daemon_is_away_waits_for_it(
+    runs: Runs, daemon: PrivateDaemon, frozen: bool
+) -> None:
+    daemon.let_containers_live()
+    run = start(runs, bash(COUNT))
+    in_command(run)
+    if frozen:
+        run.answer_to(run.post(Pause(strength="now")))
+    assert run.process is not None
+    run.process.kill()
+    run.process.wait()
+    daemon.stop()
+    run.launch("--resume")
+    run.wait_for(ev.SandboxAway)
+    daemon.start()
+    run.wait_for(ev.SandboxBack)
+    if frozen:
+        run.wait_for(ev.RunPaused, count=2)
+        run.answer_to(run.post(Resume()))
+    assert run.ended().outcome == "submitted", run.said()
+    assert output(run) == WHOLE
+    assert seqs_are_gapless(run)

@@ -23,6 +23,9 @@ class FilesInMemory:
         """Nothing to start."""
         return StartedSandbox(sandbox="memory", name="memory", workdir=WORKDIR)
 
+    async def reached(self) -> None:
+        """It is at hand."""
+
     async def attach(self) -> StartedSandbox:
         """Nothing to attach to."""
         return await self.start()
