@@ -1,6 +1,5 @@
 """One question to the model: gates and limits before it, the stream while it is answered, retries in plain view."""
 
-import asyncio
 import random
 from collections.abc import Sequence
 
@@ -102,7 +101,7 @@ class Asking:
                     f"gave up after {failures.count} attempts: {error.message}", hint=error.hint
                 ) from error
             raise error
-        await asyncio.sleep(wait_s)
+        await self._gates.wait_to_ask_again(wait_s)
 
     def _wait_s(self, error: ModelError, failures: "_Failures", whole: Sequence[Message]) -> tuple[float | None, str]:
         """Seconds until it is asked again, or None; and the reason in words."""

@@ -51,6 +51,11 @@ class Gates:
         await self._pass("tool")
         self._check()
 
+    async def wait_to_ask_again(self, wait_s: float) -> None:
+        """Let that time pass with no model call open."""
+        with self._pausing.between_calls():
+            await asyncio.sleep(wait_s)
+
     async def look_at_clock(self) -> None:
         """Where the time is up, end the run, or freeze it in whatever it is doing."""
         if self.over or exceeded(self._journal.summary, self._journal.now()) != "time":

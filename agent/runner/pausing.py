@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent.errors import SandboxError, SandboxLost
@@ -13,6 +14,8 @@ from agent.sandbox.base import Sandbox
 
 Place = Literal["model", "tool"]
 _DISK_FULL = "the disk is full"
+_FORCE: dict[PauseStrength, int] = {"step": 0, "command": 1, "now": 2}
+"""A stronger pause keeps what a weaker one promised."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,19 @@ class WishedPause:
     request_id: int | None
     limit: LimitKind | None = None
     """The limit that was reached, where that is why."""
+    joined: tuple[int, ...] = ()
+    """Other requests that it answers with its own."""
+
+    @property
+    def request_ids(self) -> list[int]:
+        """The requests that it answers, in their order."""
+        own = () if self.request_id is None else (self.request_id,)
+        return sorted((*own, *self.joined))
+
+    def and_also(self, other: "WishedPause") -> "WishedPause":
+        """One pause in the place of two: the stronger of them, which answers both."""
+        weaker, stronger = (self, other) if _FORCE[other.strength] > _FORCE[self.strength] else (other, self)
+        return replace(stronger, joined=(*stronger.joined, *weaker.request_ids))
 
     def holds_at(self, place: Place) -> bool:
         """Whether the agent stops here: `step` stops it before the next model call, the others before a tool too."""
@@ -40,6 +56,7 @@ class Pausing:
         self._wished: WishedPause | None = None
         self._in_effect: WishedPause | None = None
         self._disk_pause: WishedPause | None = None
+        self._between_calls = False
         self.held_by_disk = False
         """Whether the disk is full, be that why it is paused or not."""
         self._free = asyncio.Event()
@@ -65,14 +82,19 @@ class Pausing:
         self._sandbox = sandbox
 
     async def pause(self, wish: WishedPause) -> str:
-        """Ask for a pause; returns why it cannot be, or nothing. It is answered when it takes effect."""
+        """Ask for a pause; returns why it cannot be, or nothing. It is answered when it takes effect.
+
+        One that was asked for before is joined, and the stronger of the two holds.
+        """
         if self._in_effect is not None and not self._is_stronger(wish):
             by = "the disk is full" if self.held_by_disk else f"by {self._in_effect.by or 'someone'}"
             return f"it is paused already, {by}"
         if self._wished is not None:
-            self._withdraw("another pause took its place")
+            wish = self._wished.and_also(wish)
         if wish.strength == "now" and self._sandbox is not None:
             await self._sandbox.freeze()
+            self._take_effect(wish)
+        elif self._between_calls:
             self._take_effect(wish)
         else:
             self._wished = wish
@@ -162,6 +184,17 @@ class Pausing:
             self._take_effect(self._wished)
         await self._free.wait()
 
+    @contextlib.contextmanager
+    def between_calls(self) -> Iterator[None]:
+        """No model call is open and none comes before long: a pause takes effect at once."""
+        if self._wished is not None:
+            self._take_effect(self._wished)
+        self._between_calls = True
+        try:
+            yield
+        finally:
+            self._between_calls = False
+
     async def let_go(self) -> None:
         """The agent's work is over, maybe in the middle of a pause; what is frozen could not be read."""
         self.held_by_disk = False
@@ -183,13 +216,13 @@ class Pausing:
         self._journal.append(
             ev.RunPaused(strength=wish.strength, by=wish.by, why=wish.why, request_id=wish.request_id, limit=wish.limit)
         )
-        if wish.request_id is not None:
-            self._journal.append(ev.RequestAnswered(request_id=wish.request_id, detail=_SAID[wish.strength]))
+        for request_id in wish.request_ids:
+            self._journal.append(ev.RequestAnswered(request_id=request_id, detail=_SAID[wish.strength]))
 
     def _withdraw(self, reason: str) -> None:
         assert self._wished is not None
-        if self._wished.request_id is not None:
-            self._journal.append(ev.RequestRefused(request_id=self._wished.request_id, reason=reason))
+        for request_id in self._wished.request_ids:
+            self._journal.append(ev.RequestRefused(request_id=request_id, reason=reason))
         self._wished = None
 
 

@@ -11,13 +11,13 @@ from agent.models.base import Message, Reply
 from agent.models.retry import MOST_ATTEMPTS
 from agent.record import events as ev
 from agent.record.log import EventReader
-from agent.record.values import Limits, ToolCall, Usage
+from agent.record.values import Limits, PauseStrength, ToolCall, Usage
 from agent.runner.asking import Asking, compact_ids
 from agent.runner.conversation import Conversation, conversation, unanswered
 from agent.runner.ending import Ending
 from agent.runner.gates import Gates
 from agent.runner.injections import Injections
-from agent.runner.pausing import Pausing
+from agent.runner.pausing import Pausing, WishedPause
 from agent.runner.trimming import Trimming
 from tests.unit.runner_parts import Desk, ListedModel, Turn
 
@@ -149,8 +149,6 @@ async def test_call_ids_that_a_server_uses_twice_are_made_unique(tmp_path: Path)
 
 
 async def test_pause_holds_the_next_question_and_resume_lets_it_go(tmp_path: Path) -> None:
-    from agent.runner.pausing import WishedPause
-
     setting = Setting(tmp_path, [Reply(text="ok")])
     await setting.pausing.pause(WishedPause("step", "ann", "", 1))
     question = asyncio.create_task(setting.asking.ask(None))
@@ -159,6 +157,38 @@ async def test_pause_holds_the_next_question_and_resume_lets_it_go(tmp_path: Pat
     assert setting.model.asked == []
     await setting.pausing.resume("ann", 2)
     assert (await question)[1].text == "ok"
+
+
+async def test_pause_while_a_retry_is_waited_for_takes_effect_at_once(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, [ModelBusy("429", retry_after_s=600.0), Reply(text="ok")])
+    question = asyncio.create_task(setting.asking.ask(None))
+    while not setting.of(ev.ModelFailed):
+        await asyncio.sleep(0)
+    await setting.pausing.pause(WishedPause("step", "ann", "", 1))
+    assert setting.desk.kinds()[-2:] == ["run_paused", "request_answered"]
+    question.cancel()
+
+
+async def test_second_pause_joins_the_first_and_the_stronger_of_them_holds(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, [])
+    strengths: tuple[PauseStrength, ...] = ("step", "command", "step")
+    for request_id, strength in enumerate(strengths, 1):
+        assert await setting.pausing.pause(WishedPause(strength, "ann", "", request_id)) == ""
+    tool = asyncio.create_task(setting.pausing.gate("tool"))
+    while not setting.of(ev.RunPaused):
+        await asyncio.sleep(0)
+    assert [body.request_id for body in setting.desk.bodies() if isinstance(body, ev.RequestAnswered)] == [1, 2, 3]
+    assert setting.of(ev.RequestRefused) == []
+    await setting.pausing.resume("ann", 4)
+    await tool
+
+
+async def test_resume_refuses_every_pause_that_had_not_taken_effect(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, [])
+    for request_id in (1, 2):
+        await setting.pausing.pause(WishedPause("step", "ann", "", request_id))
+    await setting.pausing.resume("ann", 3)
+    assert [body.request_id for body in setting.desk.bodies() if isinstance(body, ev.RequestRefused)] == [1, 2]
 
 
 async def test_limit_that_is_used_up_stops_the_question_before_it_is_sent(tmp_path: Path) -> None:
