@@ -94,10 +94,10 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
         case ev.RunEnded(outcome=outcome, limit=limit, detail=detail):
             return {
                 "state": "ended", "outcome": outcome, "outcome_limit": limit, "outcome_detail": detail,
-                "ended_at": event.at, "pause": None, "waiting": False, "approval": None, **_IN_REACH,
+                "ended_at": event.at, "pause": None, "waiting": False, "retry_at": None, "approval": None, **_IN_REACH,
             } | _now("", event.at)  # fmt: skip
         case ev.ModelAsked():
-            return _working(summary) | {"waiting": False} | _now("thinking", event.at)
+            return _working(summary) | {"waiting": False, "retry_at": None} | _now("thinking", event.at)
         case ev.ModelAnswered(usage=usage, cost_usd=cost):
             return {
                 "waiting": False, "usage": summary.usage + usage, "cost_usd": summary.cost_usd + (cost or 0.0),
@@ -105,7 +105,9 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
             } | _now("", event.at)  # fmt: skip
         case ev.ModelFailed(retry_in_s=retry_in_s, reason=reason):
             said = f"retrying in {retry_in_s:.0f} s" if retry_in_s is not None else one_line(reason, 60)
-            return {"waiting": retry_in_s is not None, "errors": summary.errors + 1} | _now(said, event.at)
+            retry_at = None if retry_in_s is None else event.at + retry_in_s
+            waits = {"waiting": retry_in_s is not None, "retry_at": retry_at}
+            return waits | {"errors": summary.errors + 1} | _now(said, event.at)
         case ev.ToolCalled(summary=shown, tool=tool):
             return _working(summary) | {"approval": None} | _now(one_line(preview(shown), 80) or tool, event.at)
         case ev.ToolTakenUp() as body:

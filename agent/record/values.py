@@ -220,6 +220,8 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     waited_s: float = 0.0
     """Time spent waiting on rate limits and server trouble."""
     waiting: bool = False
+    retry_at: float | None = None
+    """When the model is asked again, while that is waited for."""
     away: str = ""
     """Why the sandbox is out of reach, while what it runs on does not answer."""
     away_since: float | None = None

@@ -7,11 +7,14 @@ import time
 from agent.record.home import Home
 from agent.record.index import of_folder, refreshed, summaries
 from agent.record.lock import is_held
+from agent.record.text import one_line
 from agent.record.values import RunSummary
 from mlrb_tui.commands.output import print_json, print_pairs, print_table
 from mlrb_tui.views import words
+from mlrb_tui.views.now import activity, at_moment, with_duration
 
 _POLL_S = 0.1
+_NOW_WIDTH = 32
 _COLUMNS = ("run", "task", "scale", "model", "state", "step", "now", "left", "score", "cost", "age")
 
 
@@ -25,7 +28,8 @@ def ls(options: argparse.Namespace) -> int:
     if not runs:
         print("No runs yet. Start one: mlrb run mlgym/battle_of_sexes --watch")
         return 0
-    print_table([_row(summary) for summary in runs], _COLUMNS)
+    now = time.time()
+    print_table([_row(summary, now) for summary in runs], _COLUMNS)
     return 0
 
 
@@ -36,7 +40,9 @@ def show(options: argparse.Namespace) -> int:
     if options.json:
         print_json(summary)
         return 0
-    print_pairs(words.described(summary) | {"folder": str(folder.path)})
+    now = time.time()
+    described = words.described(at_moment(summary, now), with_duration(summary, now))
+    print_pairs(described | {"folder": str(folder.path)})
     return 0
 
 
@@ -62,7 +68,7 @@ def events(options: argparse.Namespace) -> int:
             time.sleep(_POLL_S)
 
 
-def _row(summary: RunSummary) -> dict[str, str]:
+def _row(summary: RunSummary, now: float) -> dict[str, str]:
     return {
         "run": summary.run,
         "task": summary.task,
@@ -70,9 +76,9 @@ def _row(summary: RunSummary) -> dict[str, str]:
         "model": summary.model,
         "state": words.state(summary),
         "step": str(summary.step),
-        "now": summary.now[:32],
+        "now": one_line(activity(summary, now), _NOW_WIDTH),
         "left": words.left(summary),
         "score": words.score(summary.final_score or summary.last_score),
         "cost": words.cost(summary),
-        "age": words.duration(time.time() - summary.created_at),
+        "age": words.duration(now - summary.created_at),
     }

@@ -11,6 +11,7 @@ from agent.record.values import RunSummary, Score
 from mlrb_tui.views import rows, words
 from mlrb_tui.views.charts import spark
 from mlrb_tui.views.fleet import FleetRow, Mood
+from mlrb_tui.views.now import activity, activity_since
 from mlrb_tui.views.rows import Row
 
 Tone = Literal["plain", "strong", "muted", "good", "warn", "bad", "info", "accent", "track"]
@@ -128,11 +129,11 @@ def _now(row: FleetRow, context: Context) -> Cell:
             shown = one_line(summary.approval.summary, 80) or summary.approval.tool
             return (("wants approval  ", "warn"), (shown, "plain"), *_since(summary.approval.asked_at, context))
         case _:
-            said = one_line(summary.now, 80) or summary.state
+            said = one_line(activity(summary, context.now), 80) or summary.state
             tone: Tone = "warn" if summary.waiting else "accent" if said == "thinking" else "plain"
             if row.mood == "alarm":
                 return (("! " + one_line(summary.last_alert, 60), "bad"), ("  " + said, "muted"))
-            return ((said, tone), *_since(summary.now_since, context))
+            return ((said, tone), *_since(activity_since(summary), context))
 
 
 def _ended(row: FleetRow) -> Cell:

@@ -6,6 +6,7 @@ from agent.record.text import one_line
 from agent.record.values import RunSummary, WantedApproval
 from mlrb_tui.views import checklist, words
 from mlrb_tui.views.blocks import Asked
+from mlrb_tui.views.now import activity, activity_since
 from mlrb_tui.views.questions import answer_keys
 from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, row, width_of
 
@@ -98,8 +99,9 @@ def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Spa
         return [Span(f"out of reach{since}", "warn"), Span(f": {summary.away}; the run waits, no clock runs", "dim")]
     if summary.approval is not None:
         return question(summary.approval, now)
-    what = one_line(summary.now, 120) or summary.state
-    since = f" {words.duration(now - summary.now_since)}" if summary.now_since is not None else ""
+    what = activity(summary, now) or summary.state
+    began_at = activity_since(summary)
+    since = f" {words.duration(now - began_at)}" if began_at is not None else ""
     times = [Span(since, "strong"), *_eta(summary)]
     return [Span(cut(what, max(8, width - width_of(tuple(times))))), *times]
 

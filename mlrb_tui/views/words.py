@@ -115,15 +115,15 @@ def limits(found: Limits) -> str:
     return " · ".join(f"{name} {value}" for name, value in parts.items() if value is not None) or "none"
 
 
-def described(summary: RunSummary) -> dict[str, str]:
-    """A run as names and values, for a person."""
+def described(summary: RunSummary, doing: str) -> dict[str, str]:
+    """A run as names and values, for a person; `doing` is what it does now."""
     final = summary.final_score or summary.last_score
     return {
         "run": summary.run,
         "task": f"{summary.task} · {summary.scale}",
         "agent": f"{summary.scaffold} · {summary.model} · {summary.sandbox}",
         "state": state(summary) + (f": {one_line(summary.outcome_detail)}" if summary.outcome_detail else ""),
-        "now": summary.now,
+        "now": doing,
         "steps": str(summary.step),
         "limits": limits(summary.limits),
         "worked": duration(summary.working_s),
