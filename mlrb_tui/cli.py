@@ -5,7 +5,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from agent import __version__
 from tasks.errors import MlrbError, UsageError
@@ -45,6 +45,19 @@ def _complain(error: MlrbError) -> None:
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are ours."""
 
+    in_any_order = False
+    """Whether options may stand between the names of things: argparse takes a list that may be empty for empty then."""
+    _sorting = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if not self.in_any_order or self._sorting:
+            return super().parse_known_args(args, namespace)
+        self._sorting = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._sorting = False
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, hint=f"{self.prog} --help")
 
@@ -65,9 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command(
-    commands: "_Commands", name: str, about: str, handler: str, *, json: bool = True
-) -> argparse.ArgumentParser:
+def _command(commands: "_Commands", name: str, about: str, handler: str, *, json: bool = True) -> _Parser:
     parser = commands.add_parser(name, help=about, description=about)
     parser.set_defaults(handler=handler)
     if json:
@@ -138,7 +149,7 @@ def _add_steering(commands: "_Commands") -> None:
         "resume": "let a paused run go on",
         "inject": "say something to the agent",
         "interrupt": "end the command that runs now",
-        "limits": "change a run's limits",
+        "limits": "change a run's limits, or show them and what is used",
         "score": "grade the submission as it is, without stopping the run",
         "kill": "end a run, with proof that nothing of it is left",
     }
@@ -149,14 +160,26 @@ def _add_steering(commands: "_Commands") -> None:
         parser.add_argument("run", metavar="RUN", help=_RUN)
     _add_inject(made["inject"])
     _add_approve(commands)
-    made["limits"].add_argument("limit", nargs="+", metavar="NAME=AMOUNT", help="time=+1h steps=50 cost=+5 tokens=none")
+    _add_limits(made["limits"])
     for name in ("limits", "kill"):
         made[name].add_argument("--why", default="", help="a reason, for the record")
 
 
-def _add_inject(inject: argparse.ArgumentParser) -> None:
+def _add_limits(limits: _Parser) -> None:
+    amounts = "time=+1h steps=50 cost=+5 tokens=none; without one: the limits, and what is used"
+    limits.in_any_order = True
+    limits.add_argument("limit", nargs="*", default=[], metavar="NAME=AMOUNT", help=amounts)
+    limits.add_argument("--force", action="store_true", help="also a limit that is exceeded already")
+
+
+def _add_inject(inject: _Parser) -> None:
+    inject.in_any_order = True
     inject.add_argument(
-        "text", nargs="?", metavar="TEXT", help="the message; `-` reads it from stdin; without one: what is queued"
+        "text",
+        nargs="*",
+        default=[],
+        metavar="TEXT",
+        help="the message; `-` reads it from stdin; without one: what is queued",
     )
     change = inject.add_mutually_exclusive_group()
     change.add_argument("--withdraw", type=int, metavar="ID", help="take back a message that is still queued")

@@ -6,11 +6,27 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from agent.record.text import printable
+from agent.record.values import Score
 
 
 def print_json(value: object) -> None:
     """One JSON value on one line."""
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+
+
+def whole(value: object) -> object:
+    """A value for JSON with every field that it has, also those that are as they are by default."""
+    if isinstance(value, Score):
+        return _fields(value) | {"beats_baseline": value.beats_baseline}
+    if isinstance(value, msgspec.Struct):
+        return _fields(value)
+    if isinstance(value, list | tuple):
+        return [whole(each) for each in value]
+    return value
+
+
+def _fields(value: msgspec.Struct) -> dict[str, object]:
+    return {name: whole(getattr(value, name)) for name in value.__struct_fields__}
 
 
 def print_table(rows: Sequence[Mapping[str, str]], columns: Sequence[str]) -> None:

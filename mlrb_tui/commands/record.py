@@ -10,7 +10,7 @@ from agent.record.index import of_folder
 from agent.record.index import reindex as rebuild
 from agent.record.jsonl import to_line
 from agent.record.log import EventReader
-from mlrb_tui.commands.output import print_json, say
+from mlrb_tui.commands.output import print_json, say, whole
 from mlrb_tui.control.launch import last_words, start_runner
 from mlrb_tui.views import words
 
@@ -23,7 +23,7 @@ def grade(options: argparse.Namespace) -> int:
         raise RunError(f"grading ended with {code}: {last_words(folder)}", hint=f"see {folder.runner_out}")
     score = of_folder(folder).final_score
     if options.json:
-        print_json({"run": folder.run, "score": score})
+        print_json({"run": folder.run, "score": whole(score)})
     else:
         print(f"{folder.run}  {words.score_in_full(score) or 'no score'}")
     return 0 if score is not None and score.valid else 7

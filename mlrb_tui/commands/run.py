@@ -10,8 +10,8 @@ from agent.record.home import Home, RunFolder
 from agent.record.index import of_folder, refreshed
 from agent.record.log import EventReader
 from agent.record.text import one_line
-from agent.record.values import RunSummary, Score
-from mlrb_tui.commands.output import print_json, say
+from agent.record.values import RunSummary
+from mlrb_tui.commands.output import print_json, say, whole
 from mlrb_tui.control.launch import launch
 from mlrb_tui.control.plan import plan_request
 from mlrb_tui.views import words
@@ -42,16 +42,16 @@ def run(options: argparse.Namespace) -> int:
 
 def result(summary: RunSummary) -> dict[str, object]:
     """A run that has ended, as `--wait --json` prints it."""
-    score = summary.final_score
     return {
         "run": summary.run,
         "task": summary.task,
         "scale": summary.scale,
+        "state": summary.state,
         "outcome": summary.outcome,
         "detail": summary.outcome_detail,
-        "score": None if score is None else _score(score),
+        "score": whole(summary.final_score),
         "usage": {
-            **msgspec.to_builtins(summary.usage),
+            **msgspec.structs.asdict(summary.usage),
             "total_tokens": summary.usage.total_tokens,
             "cost_usd": round(summary.cost_usd, 6),
             "steps": summary.step,
@@ -155,20 +155,3 @@ def _told(event: ev.Event) -> str:
             return f"     alert: {message}"
         case _:
             return ""
-
-
-def _score(score: Score) -> dict[str, object]:
-    shown: dict[str, object] = {
-        name: getattr(score, name) for name in ("metric", "value", "direction", "baseline", "valid", "violations")
-    }
-    return shown | {
-        "split": score.split,
-        "untouched": score.untouched,
-        "beats_baseline": score.beats_baseline,
-        "baseline_spread": score.baseline_spread,
-        "details": score.details,
-        "standard_error": score.standard_error,
-        "artefact_sha256": score.artefact_sha256,
-        "isolation": score.isolation,
-        "error": score.error,
-    }

@@ -9,7 +9,7 @@ from agent.record.index import of_folder, refreshed, summaries
 from agent.record.lock import is_held
 from agent.record.text import one_line
 from agent.record.values import RunSummary
-from mlrb_tui.commands.output import print_json, print_pairs, print_table
+from mlrb_tui.commands.output import print_json, print_pairs, print_table, whole
 from mlrb_tui.views import words
 from mlrb_tui.views.now import activity, at_moment, with_duration
 
@@ -23,7 +23,7 @@ def ls(options: argparse.Namespace) -> int:
     runs = summaries(Home.of_user())
     if options.json:
         for summary in runs:
-            print_json(summary)
+            print_json(whole(summary))
         return 0
     if not runs:
         print("No runs yet. Start one: mlrb run mlgym/battle_of_sexes --watch")
@@ -38,7 +38,7 @@ def show(options: argparse.Namespace) -> int:
     folder = Home.of_user().find(options.run)
     summary = refreshed(folder, of_folder(folder))
     if options.json:
-        print_json(summary)
+        print_json(whole(summary))
         return 0
     now = time.time()
     described = words.described(at_moment(summary, now), with_duration(summary, now))

@@ -1,17 +1,20 @@
 """The commands that steer a run: each waits (bounded) for the event that answers it and prints it."""
 
 import argparse
+import json
 import sys
+import time
 
 from agent.errors import RunError
 from agent.record.asked import queued_messages
-from agent.record.events import Event, Graded, ProofFound, RequestAnswered
+from agent.record.events import Event, Graded, ProofFound, RequestAnswered, RequestReceived
 from agent.record.home import Home, RunFolder
 from agent.record.inbox import (
     ChangeLimits,
     EditInjection,
     Inject,
     Interrupt,
+    Kill,
     Pause,
     Request,
     Resume,
@@ -19,16 +22,24 @@ from agent.record.inbox import (
     WithdrawInjection,
     verb_of,
 )
-from agent.record.index import of_folder
+from agent.record.index import of_folder, refreshed
 from agent.record.jsonl import to_line
 from agent.record.lock import is_held
 from agent.record.log import EventReader
 from agent.record.text import one_line
-from mlrb_tui.commands.output import print_json, print_table, say
+from agent.record.values import PauseStrength
+from mlrb_tui.commands.output import print_json, print_pairs, print_table, say, whole
 from mlrb_tui.control.launch import take_up
 from mlrb_tui.control.steer import ask, patience_s
 from mlrb_tui.views import words
+from mlrb_tui.views.now import at_moment, what_it_waits_for
 from tasks.errors import UsageError
+
+_WHEN: dict[PauseStrength, str] = {
+    "step": "at the next step",
+    "command": "after this command",
+    "now": "as soon as there is something to freeze",
+}
 
 
 def pause(options: argparse.Namespace) -> int:
@@ -56,7 +67,7 @@ def resume(options: argparse.Namespace) -> int:
 
 def inject(options: argparse.Namespace) -> int:
     """`mlrb inject RUN [TEXT]`: say something; change or take back what is queued; or list it."""
-    if options.text is not None and (options.withdraw is not None or options.edit):
+    if options.text and (options.withdraw is not None or options.edit):
         raise UsageError("one thing at a time", hint="--edit ID TEXT, --withdraw ID, or the TEXT of a new message")
     if options.withdraw is not None:
         return ask_and_print(options, WithdrawInjection(request_id=options.withdraw))
@@ -65,9 +76,9 @@ def inject(options: argparse.Namespace) -> int:
         if not message.isascii() or not message.isdigit():
             raise UsageError(f"{message!r} is no message's number", hint=f"mlrb inject {options.run} lists them")
         return ask_and_print(options, EditInjection(request_id=int(message), text=_said(text)))
-    if options.text is None:
+    if not options.text:
         return _list_queued(options)
-    return ask_and_print(options, Inject(text=_said(options.text)))
+    return ask_and_print(options, Inject(text=_said(" ".join(options.text))))
 
 
 def _said(given: str) -> str:
@@ -100,11 +111,23 @@ def interrupt(options: argparse.Namespace) -> int:
 
 
 def limits(options: argparse.Namespace) -> int:
-    """`mlrb limits RUN time=+1h --why TEXT`."""
-    from mlrb_tui.control.amounts import changed_limits
+    """`mlrb limits RUN [time=+1h --why TEXT]`: change them; or show them and what is used."""
+    from mlrb_tui.control.spent import FORCE, wanted_limits
 
-    now = of_folder(Home.of_user().find(options.run)).limits
-    return ask_and_print(options, ChangeLimits(limits=changed_limits(now, options.limit), why=options.why))
+    folder = Home.of_user().find(options.run)
+    if not options.limit:
+        return _show_limits(folder, options)
+    wanted, spent = wanted_limits(folder, [*options.limit, *([FORCE] if options.force else [])])
+    return ask_and_print(options, ChangeLimits(limits=wanted, why=options.why), "".join(f"; {said}" for said in spent))
+
+
+def _show_limits(folder: RunFolder, options: argparse.Namespace) -> int:
+    summary = at_moment(refreshed(folder, of_folder(folder)), time.time())
+    if options.json:
+        print_json({"run": summary.run, "limits": whole(summary.limits), "used": words.used(summary)})
+    else:
+        print_pairs(words.limits_and_use(summary))
+    return 0
 
 
 def score(options: argparse.Namespace) -> int:
@@ -122,7 +145,7 @@ def kill(options: argparse.Namespace) -> int:
     event = kill_run(folder, options.why, origin="cli", tell=lambda proof: None if options.json else _say_proof(proof))
     if event is None:
         return _killed_before(folder, options)
-    _print_answer(folder, "kill", event, options)
+    _print_event(folder, Kill(why=options.why), event, options, "")
     return 0
 
 
@@ -147,24 +170,43 @@ def _say_proof(proof: ProofFound) -> None:
     say(f"  {proof.what:<12} {sign}{f': {proof.detail}' if proof.detail else ''}")
 
 
-def ask_and_print(options: argparse.Namespace, request: Request) -> int:
-    """Ask it of the run that is named, wait for the answer and print it."""
+def ask_and_print(options: argparse.Namespace, request: Request, about: str = "") -> int:
+    """Ask it of the run that is named, wait for what comes of it and print that; `about` says more of an answer."""
     folder = Home.of_user().find(options.run)
     event = ask(folder, request, timeout_s=patience_s(request))
-    if event is None:
-        hint = f"mlrb events {folder.run} --follow --kind request_answered"
-        if isinstance(request, Inject):
-            hint = f"mlrb inject {folder.run} lists what is queued, and changes it or takes it back"
-        raise RunError(f"{verb_of(request)} is not answered yet; it stays in the inbox", hint=hint)
-    _print_answer(folder, verb_of(request), event, options)
+    _print_event(folder, request, event, options, about)
     if not options.json:
         _print_score(folder, request)
     return 0
 
 
-def _print_answer(folder: RunFolder, verb: str, event: Event, options: argparse.Namespace) -> None:
-    assert isinstance(event.body, RequestAnswered)
-    print(to_line(event) if options.json else f"{folder.run}  {verb}: {event.body.detail or 'done'}")
+def _print_event(folder: RunFolder, request: Request, event: Event, options: argparse.Namespace, about: str) -> None:
+    match event.body:
+        case RequestAnswered(request_id=request_id, detail=detail):
+            state, said = "done", f"{detail or 'done'}{about}"
+        case RequestReceived(request_id=request_id):
+            state, said = _under_way(folder, request, request_id)
+        case _:
+            raise AssertionError("a request is received or answered")
+    if options.json:
+        told = {"run": folder.run, "id": request_id, "verb": verb_of(request), "state": state, "detail": said}
+        print_json(told | json.loads(to_line(event)))
+    else:
+        print(f"{folder.run}  {options.command}: {said}")
+
+
+def _under_way(folder: RunFolder, request: Request, request_id: int) -> tuple[str, str]:
+    """How a request stands that the runner has and that waits for something, in a word and in full."""
+    summary = of_folder(folder)
+    what = what_it_waits_for(summary, time.time())
+    match request:
+        case Inject():
+            unless = "" if summary.state != "paused" else f"; {what}"
+            return "queued", f"queued as message {request_id}; it goes out with the next model request{unless}"
+        case Pause(strength=strength):
+            return "pausing", f"pausing {_WHEN[strength]}; {what}"
+        case _:
+            return "received", f"received; {what}"
 
 
 def _print_score(folder: RunFolder, request: Request) -> None:

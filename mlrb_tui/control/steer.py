@@ -1,18 +1,20 @@
-"""Ask something of a run, and wait (bounded) for the event that answers it."""
+"""Ask something of a run, and wait (bounded) for the events that tell what came of it."""
 
 import time
-from collections.abc import Callable
 
 from agent.errors import RunError
 from agent.record import events as ev
 from agent.record.home import RunFolder
-from agent.record.inbox import Inbox, Inject, Kill, Request, verb_of
-from agent.record.index import of_folder
+from agent.record.inbox import Approve, Inbox, Inject, Kill, Pause, Request, verb_of
+from agent.record.index import of_folder, refreshed
 from agent.record.lock import is_held
 from agent.record.log import EventReader
 from mlrb_tui.control.launch import start_aftermath
+from mlrb_tui.views import words
 
 _POLL_S = 0.02
+_SETTLES_S = 0.25
+"""What can be done, or refused, at once is so within that time of the receipt."""
 
 
 def send(folder: RunFolder, request: Request, *, origin: str = "cli") -> int:
@@ -22,7 +24,7 @@ def send(folder: RunFolder, request: Request, *, origin: str = "cli") -> int:
     """
     alive = is_held(folder.lock)
     if not alive and (not isinstance(request, Kill) or of_folder(folder).state == "ended"):
-        raise RunError(f"{folder.run} has no runner: it has ended or is lost", hint=f"mlrb show {folder.run}")
+        raise no_runner(folder)
     inbox = Inbox(folder.inbox)
     try:
         request_id = inbox.post(request, origin=origin)
@@ -33,50 +35,91 @@ def send(folder: RunFolder, request: Request, *, origin: str = "cli") -> int:
     return request_id
 
 
-def await_answer(
-    folder: RunFolder, request_id: int, *, timeout_s: float, until: Callable[[ev.Event], bool] | None = None
-) -> ev.Event | None:
+def no_runner(folder: RunFolder) -> RunError:
+    """Why nothing can be asked of a run that no runner holds, and what can be done about it."""
+    summary = refreshed(folder, of_folder(folder))
+    if summary.outcome == "lost":
+        return RunError(
+            f"{folder.run} is lost: {summary.outcome_detail}", hint=f"mlrb resume {folder.run} takes it up again"
+        )
+    if summary.state == "ended":
+        return RunError(f"{folder.run} has ended: {words.state(summary)}", hint=f"mlrb show {folder.run}")
+    return RunError(f"{folder.run} has no runner yet", hint=f"mlrb show {folder.run}")
+
+
+def ask(folder: RunFolder, request: Request, *, timeout_s: float, origin: str = "cli") -> ev.Event:
+    """Send a request; returns the event that answers it, or its receipt where the answer may be long in coming.
+
+    Raises `RunError` with the reason where it is refused, and where nothing was heard in time.
+    """
+    request_id = send(folder, request, origin=origin)
+    event = await_answer(folder, request_id, timeout_s=timeout_s, waits_long=_waits_long(folder, request))
+    if event is not None:
+        return event
+    if not is_held(folder.lock):
+        raise no_runner(folder)
+    verb = words.verb(verb_of(request))
+    raise RunError(
+        f"{verb} is not answered yet; it stays in the inbox",
+        hint=f"mlrb events {folder.run} --follow --kind request_answered --kind request_refused",
+    )
+
+
+def await_answer(folder: RunFolder, request_id: int, *, timeout_s: float, waits_long: bool = False) -> ev.Event | None:
     """The event that answers the request, None where it is not there in time.
 
-    Raises `RunError` with the reason where the request is refused.
+    With `waits_long` the receipt will do where no answer follows at once. Raises `RunError` with the reason where
+    the request is refused.
     """
     deadline = time.monotonic() + timeout_s
-    seq = 0
+    receipt: ev.Event | None = None
     with EventReader(folder.events) as reader:
-        seq = _start(reader, request_id)
+        # Answers come after the request was received, which is recent.
+        seq = max(0, reader.last_seq() - 200)
         while True:
             for event in reader.since(seq):
                 seq = event.seq
-                if isinstance(event.body, ev.RequestRefused) and event.body.request_id == request_id:
-                    raise RunError(f"refused: {event.body.reason}")
-                if isinstance(event.body, ev.RequestWithdrawn) and event.body.request_id == request_id:
-                    raise RunError(f"withdrawn by {event.body.by or 'someone'}")
-                if (until or _answers(request_id))(event):
+                if _answers(event.body, request_id):
                     return event
+                if waits_long and _receives(event.body, request_id):
+                    receipt = event
+                    deadline = time.monotonic() + _SETTLES_S
             if time.monotonic() > deadline or not (is_held(folder.lock) or reader.since(seq, 1)):
-                return None
+                return receipt
             time.sleep(_POLL_S)
 
 
-def ask(folder: RunFolder, request: Request, *, timeout_s: float = 10.0, origin: str = "cli") -> ev.Event | None:
-    """Send a request and wait for its answer."""
-    return await_answer(folder, send(folder, request, origin=origin), timeout_s=timeout_s)
-
-
 def patience_s(request: Request) -> float:
-    """How long a command waits for the answer: an injected message waits for the next model request."""
-    if isinstance(request, Inject):
-        return 10.0
+    """How long an answer is waited for."""
     return 15.0 if verb_of(request) != "score" else 600.0
 
 
-def _start(reader: EventReader, request_id: int) -> int:
-    """Where to look from: answers come after the request was received, which is recent."""
-    return max(0, reader.last_seq() - 200) if request_id else 0
+def _waits_long(folder: RunFolder, request: Request) -> bool:
+    """Whether the answer comes only when the agent is at its next step, which may take hours."""
+    match request:
+        case Inject():
+            return True
+        case Pause(strength=strength):
+            # A run that is only starting has nothing yet that could be frozen.
+            return strength != "now" or of_folder(folder).state in ("queued", "starting")
+        case Approve():
+            return of_folder(folder).state == "paused"
+        case _:
+            return False
 
 
-def _answers(request_id: int) -> Callable[[ev.Event], bool]:
-    def answers(event: ev.Event) -> bool:
-        return isinstance(event.body, ev.RequestAnswered) and event.body.request_id == request_id
+def _receives(body: ev.AnyBody, request_id: int) -> bool:
+    return isinstance(body, ev.RequestReceived) and body.request_id == request_id
 
-    return answers
+
+def _answers(body: ev.AnyBody, request_id: int) -> bool:
+    """Whether it is the answer; raises where that is no."""
+    match body:
+        case ev.RequestRefused(request_id=refused, reason=reason) if refused == request_id:
+            raise RunError(f"refused: {reason}")
+        case ev.RequestWithdrawn(request_id=withdrawn, by=by) if withdrawn == request_id:
+            raise RunError(f"withdrawn by {by or 'someone'}")
+        case ev.RequestAnswered(request_id=answered):
+            return answered == request_id
+        case _:
+            return False

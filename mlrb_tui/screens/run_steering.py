@@ -13,8 +13,8 @@ from agent.record.inbox import ApproveMode, ChangeLimits, Inject, Interrupt, Kil
 from agent.record.log import EventReader
 from agent.record.text import one_line
 from agent.record.values import Limits, PauseStrength
-from mlrb_tui.control.amounts import changed_limits
 from mlrb_tui.control.revive import revived
+from mlrb_tui.control.spent import FORCE, wanted_limits
 from mlrb_tui.control.steer import send
 from mlrb_tui.screens.answering import ANSWERING, ANSWERING_KEYS
 from mlrb_tui.views import receipts, steering, words
@@ -137,17 +137,18 @@ class RunSteering(Screen[None]):
 
     def action_limits(self) -> None:
         """Ask for new limits and send them."""
-        if self.steered is None:
+        folder = self.steered
+        if folder is None:
             return
         from mlrb_tui.widgets.dialogs import TextPrompt
 
         def send_it(text: str | None) -> None:
             if text is not None:
-                changed = changed_limits(self.limits, text.split())
-                self.ask(ChangeLimits(limits=changed), "limits")
+                # It was checked a moment ago; what has been spent since then is no reason to refuse it now.
+                self.ask(ChangeLimits(limits=wanted_limits(folder, [*text.split(), FORCE])[0]), "limits")
 
         hint = f"Now: {words.limits(self.limits)}\nWrite time=+30m steps=+10 cost=5 tokens=2M; none takes a limit away."
-        prompt = TextPrompt("Limits", hint, check=lambda text: changed_limits(self.limits, text.split()))
+        prompt = TextPrompt("Limits", hint, check=lambda text: wanted_limits(folder, text.split()))
         self.app.push_screen(prompt, send_it)
 
     def action_kill(self) -> None:

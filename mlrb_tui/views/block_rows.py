@@ -209,7 +209,7 @@ def _asked(block: Asked, options: Options) -> list[Row]:
     if block.verb == "approve" and block.answered:
         # The question itself says what the word was, and whose.
         return []
-    said = block.text if block.verb == "inject" else f"{block.verb} {block.text}".strip()
+    said = block.text if block.verb == "inject" else f"{words.verb(block.verb)} {block.text}".strip()
     receipt = _receipt(block)
     lines = wrapped(printable(said, lines=True), options.width - 4 - _label_width(options))[:8]
     short = cells(lines[0]) + cells(receipt.text) + 6 + _label_width(options) < options.width

@@ -47,7 +47,7 @@ def _event_lines(reader: EventReader, event: ev.Event) -> Lines:
         case ev.PlanChanged(items=items):
             return [(f"{number}. {item}", "") for number, item in enumerate(items, 1)]
         case ev.RequestReceived(verb=verb, text=text, who=who, origin=origin):
-            return [(f"{verb}, asked by {who} ({origin})", "dim"), *_plain(text)]
+            return [(f"{words.verb(verb)}, asked by {who} ({origin})", "dim"), *_plain(text)]
         case ev.Unknown(raw=raw):
             return _plain(raw.decode("utf-8", "replace"))
         case body:

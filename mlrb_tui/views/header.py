@@ -140,7 +140,7 @@ def _why(asked: Asked, summary: RunSummary, now: float) -> str:
         case "score":
             return "scoring a snapshot of the submission"
         case _:
-            return f"{one_line(asked.verb, 20)}: received"
+            return f"{words.verb(asked.verb)}: received"
 
 
 def _during(summary: RunSummary, now: float) -> str:

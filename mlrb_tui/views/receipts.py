@@ -2,6 +2,7 @@
 
 from agent.record import queries
 from agent.record.log import EventReader
+from mlrb_tui.views import words
 from mlrb_tui.views.blocks import Asked
 from mlrb_tui.views.transcript import Transcript
 
@@ -21,5 +22,5 @@ def standing(reader: EventReader, request_id: int) -> Asked | None:
 def in_words(asked: Asked) -> str:
     """The answer in one line; empty while there is none."""
     if asked.refused:
-        return f"{asked.verb} refused: {asked.detail}"
-    return f"{asked.verb}: {asked.detail or 'done'}" if asked.answered else ""
+        return f"{words.verb(asked.verb)} refused: {asked.detail}"
+    return f"{words.verb(asked.verb)}: {asked.detail or 'done'}" if asked.answered else ""

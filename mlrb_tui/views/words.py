@@ -26,6 +26,11 @@ def duration(seconds: float) -> str:
     return f"{minutes} m {rest:02} s" if minutes else f"{whole} s"
 
 
+def verb(name: str) -> str:
+    """A request's verb as a person says it: `approve mode`, `edit message`."""
+    return one_line(name.replace("_", " "), 20)
+
+
 def count(number: float, one: str, many: str = "") -> str:
     """`1 core`, `1.5 cores`, `2 processes`."""
     return f"{number:g} {one if number == 1 else many or one + 's'}"
@@ -113,6 +118,31 @@ def limits(found: Limits) -> str:
         "tokens": None if found.tokens is None else number(found.tokens),
     }
     return " · ".join(f"{name} {value}" for name, value in parts.items() if value is not None) or "none"
+
+
+def used(summary: RunSummary) -> dict[str, float | int]:
+    """What is used of each limit, under the limits' own names."""
+    return {
+        "time_s": round(summary.working_s, 3),
+        "steps": summary.step,
+        "cost_usd": round(summary.cost_usd, 6),
+        "tokens": summary.usage.total_tokens,
+    }
+
+
+def limits_and_use(summary: RunSummary) -> dict[str, str]:
+    """Each limit by its name on the command line, and how much of it is used."""
+    limits = summary.limits
+    return {
+        "time": _of(duration(summary.working_s), None if limits.time_s is None else duration(limits.time_s)),
+        "steps": _of(str(summary.step), None if limits.steps is None else str(limits.steps)),
+        "cost": _of(cost(summary), None if limits.cost_usd is None else f"${limits.cost_usd:g}"),
+        "tokens": _of(number(summary.usage.total_tokens), None if limits.tokens is None else number(limits.tokens)),
+    }
+
+
+def _of(used_so_far: str, limit: str | None) -> str:
+    return f"{used_so_far}, no limit" if limit is None else f"{used_so_far} of {limit}"
 
 
 def described(summary: RunSummary, doing: str) -> dict[str, str]:

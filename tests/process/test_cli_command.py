@@ -88,7 +88,7 @@ def test_steering_an_ended_run_says_so(home: Home) -> None:
     made_run(home, "aa000001", 100)
     ran = mlrb(home.path, "pause", "aa")
     assert ran.returncode == 6
-    assert "no runner" in ran.stderr
+    assert "has ended: submitted" in ran.stderr
 
 
 def test_a_reader_that_leaves_early_is_no_error(home: Home) -> None:

@@ -124,6 +124,19 @@ async def test_limits_are_changed_from_what_holds_now(tmp_path: Path) -> None:
             assert posted(run)[0].request == ChangeLimits(limits=Limits(time_s=600.0, steps=25))
 
 
+async def test_a_limit_that_is_exceeded_already_is_said_before_it_is_set(tmp_path: Path) -> None:
+    with live_run(tmp_path) as (home, run, _):
+        app = app_on_run(home, run)
+        async with app.run_test(size=(120, 30)) as pilot:
+            await pilot.press("l")
+            await pilot.press(*"steps=0", "enter")
+            await until(pilot, lambda: "already exceeded" in screen_text(app))
+            assert posted(run) == []
+            await pilot.press(*" --force", "enter")
+            await until(pilot, lambda: len(posted(run)) == 1)
+            assert posted(run)[0].request == ChangeLimits(limits=Limits(time_s=600.0, steps=0))
+
+
 async def test_a_viewer_that_may_only_look_asks_nothing(tmp_path: Path) -> None:
     with live_run(tmp_path) as (home, run, _):
         app = app_on_run(home, run, read_only=True)

@@ -20,7 +20,7 @@ def _summary(*bodies: ev.AnyBody) -> RunSummary:
 
 ASKED = ev.ModelAsked(call_id="a1", model="m")
 BUSY = ev.ModelFailed(call_id="a1", reason="429", retry_in_s=24.0)
-CALLED = ev.ToolCalled(call_id="c1", tool="bash", arguments="{}", summary="sleep 600")
+CALLED = ev.ToolCalled(call_id="c1", tool="bash", arguments={}, summary="sleep 600")
 
 
 def test_a_retry_counts_down() -> None:
