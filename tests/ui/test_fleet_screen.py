@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from agent.record import events as ev
 from agent.record import index
 from agent.record.home import Home, RunFolder
 from agent.record.inbox import Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
+from agent.record.log import EventLog
 from agent.record.values import RunSummary
 from mlrb_tui.app import MlrbApp
 from mlrb_tui.control.settings import Settings
@@ -151,10 +153,12 @@ async def test_nothing_is_killed_without_a_yes(tmp_path: Path, alive: ExitStack)
 
 async def test_steering_a_run_that_has_ended_is_refused_with_a_word(tmp_path: Path, alive: ExitStack) -> None:
     home = home_of(tmp_path, [a_run("abcd1234", "a/b", "m", **ended("submitted", 9))], alive)
+    with EventLog(home.find("abcd1234").events) as log:
+        log.append(ev.RunEnded(outcome="submitted"))
     async with opened(home) as pilot:
         await until(pilot, lambda: at_cursor(pilot) == "abcd1234", "the rows")
         await pilot.press("p")
-        await until(pilot, lambda: "has no runner" in shown(pilot), "the refusal")
+        await until(pilot, lambda: "abcd1234 has ended: submitted" in shown(pilot), "the refusal")
 
 
 async def test_an_app_opened_to_look_asks_nothing_of_a_run(tmp_path: Path, alive: ExitStack) -> None:
