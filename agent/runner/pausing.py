@@ -180,6 +180,8 @@ class Pausing:
 
     async def gate(self, place: Place) -> None:
         """Pass when no pause holds here; a wished one takes effect now."""
+        # Two are not in effect at once: the second would not know that the first one froze the sandbox.
+        await self._free.wait()
         if self._wished is not None and self._wished.holds_at(place):
             self._take_effect(self._wished)
         await self._free.wait()
@@ -187,7 +189,7 @@ class Pausing:
     @contextlib.contextmanager
     def between_calls(self) -> Iterator[None]:
         """No model call is open and none comes before long: a pause takes effect at once."""
-        if self._wished is not None:
+        if self._wished is not None and self._in_effect is None:
             self._take_effect(self._wished)
         self._between_calls = True
         try:
