@@ -94,6 +94,7 @@ class Life:
         self._go_on_beside(steering.watch())
         self._go_on_beside(watch.keep_beating(self._journal))
         self._go_on_beside(watch.keep_indexed(self._journal, self._index))
+        self._go_on_beside(watch.end_without_folder(self._folder, self._ending))
         if not remains.graded:
             # What is only to be scored still needs its sandbox: a fresh copy may have to be taken out of it.
             await self._guarded(self._ending.phase(self._start(), only_kill=remains.verdict is not None))

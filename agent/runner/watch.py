@@ -7,8 +7,10 @@ from pathlib import Path
 from agent.errors import SandboxError
 from agent.record import events as ev
 from agent.record import index
+from agent.record.home import RunFolder
 from agent.record.values import Gpu, RunSummary
 from agent.runner.calls import Workplace
+from agent.runner.ending import Ending, Verdict
 from agent.runner.gates import Gates
 from agent.runner.journal import Journal
 from agent.runner.pausing import Pausing
@@ -24,6 +26,7 @@ GPU_KEEP_EVERY_S = 30.0
 CHECKPOINTS_EVERY_S = 3.0
 INDEX_EVERY_S = 1.0
 _GLANCE_S = 0.1
+_FOLDER_EVERY_S = 2.0
 
 
 async def keep_beating(journal: Journal) -> None:
@@ -35,6 +38,13 @@ async def keep_beating(journal: Journal) -> None:
         if not journal.stuck and journal.now() - beaten_at >= BEAT_EVERY_S:
             beaten_at = journal.now()
             journal.beat()
+
+
+async def end_without_folder(folder: RunFolder, ending: Ending) -> None:
+    """A run whose folder was removed can be neither seen nor steered any more: it ends, and its sandbox with it."""
+    while await asyncio.to_thread(folder.lock.exists):
+        await asyncio.sleep(_FOLDER_EVERY_S)
+    ending.decide(Verdict("killed", detail="its folder was removed"))
 
 
 async def stand_while_full(journal: Journal, pausing: Pausing) -> None:

@@ -1,6 +1,7 @@
 """A run's life in a real process: it always ends with a word, keeps what it had, and is scored with what is there."""
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -165,6 +166,16 @@ def test_terminated_runner_takes_its_sandbox_down_and_says_so(runs: Runs) -> Non
     assert (ended.outcome, ended.detail) == ("killed", "terminated by SIGTERM")
     assert processes_with("876.25") == []
     assert run.bodies(ev.SandboxStopped)
+
+
+def test_run_whose_folder_is_removed_leaves_nothing_running(runs: Runs) -> None:
+    run = runs.start([bash("sleep 987.25")])
+    run.wait_for(ev.ToolCalled)
+    until(lambda: bool(processes_with("987.25")), "the command")
+    shutil.rmtree(run.folder.path)
+    assert run.process is not None
+    run.process.wait(timeout=60)
+    assert processes_with("987.25") == []
 
 
 def test_second_runner_is_turned_away(runs: Runs) -> None:

@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, Select
 
 from agent.record.home import Home, RunFolder
+from agent.record.inbox import Inbox, Kill
 from agent.record.request import read_request
 from mlrb_tui.control.settings import read_settings
 from mlrb_tui.screens.launch import LaunchScreen
@@ -92,6 +93,10 @@ async def test_what_is_launched_is_what_stands_in_the_form_and_the_run_is_opened
         )
         assert [(one.seed, one.sandbox, one.limits.steps) for one in asked] == [(3, "local", 1), (4, "local", 1)]
         assert [(one.approve, one.on_limit) for one in asked] == [(True, "pause")] * 2
+        for run in home.run_ids():
+            inbox = Inbox(RunFolder(home.runs / run).inbox)
+            inbox.post(Kill())
+            inbox.close()
 
 
 async def test_escape_launches_nothing(home: Home) -> None:
