@@ -11,6 +11,7 @@ from agent.record.home import RunFolder
 from agent.record.text import printable
 from agent.record.values import PauseStrength
 from mlrb_tui.screens.answering import Answering
+from mlrb_tui.views.steering import PAUSE_WORDS
 from tasks.errors import MlrbError
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ class Steering(Answering):
     """Requests reach the inbox in the order of their keys."""
     STEERING_BINDINGS: ClassVar[tuple[BindingType, ...]] = (
         Binding("p", "pause('step')", "pause", id="fleet.pause", tooltip="stop before the next model call"),
+        Binding(
+            "h", "pause('command')", "hold", id="fleet.hold", show=False, tooltip="stop when this command has ended"
+        ),
         Binding("P", "pause('now')", "freeze", id="fleet.freeze", tooltip="stop at once, in mid-command too"),
         Binding("r", "resume", "resume", id="fleet.resume", tooltip="go on after a pause"),
         Binding("i", "inject", "inject", id="fleet.inject", tooltip="say something to the agent"),
@@ -53,10 +57,10 @@ class Steering(Answering):
         return not self.read_only
 
     def action_pause(self, strength: PauseStrength) -> None:
-        """Stop the run before its next model call, or at once."""
+        """Stop the run before its next model call, after its command, or at once."""
         from agent.record.inbox import Pause
 
-        self._ask(Pause(strength=strength), "freeze" if strength == "now" else "pause")
+        self._ask(Pause(strength=strength), PAUSE_WORDS[strength])
 
     def action_resume(self) -> None:
         """Let the run go on."""

@@ -158,13 +158,12 @@ class LaunchScreen(ModalScreen[str | None]):
         self._say(" · ".join(what), first.sandbox_notice)
 
     def _say(self, said: str, more: str = "", *, wrong: bool = False) -> None:
-        # The form may be gone by the time that there is something to say in it.
-        if not self.query("#go"):
-            return
-        line = self.query_one("#launch-said", Static)
-        line.set_class(wrong, "-wrong")
-        line.update(Content(printable("\n".join(part for part in (said, more) if part), lines=True)))
-        self.query_one("#go", Button).disabled = wrong
+        # The form may be gone, or half gone, by the time that there is something to say in it.
+        for line in self.query("#launch-said").results(Static):
+            line.set_class(wrong, "-wrong")
+            line.update(Content(printable("\n".join(part for part in (said, more) if part), lines=True)))
+        for button in self.query("#go").results(Button):
+            button.disabled = wrong
 
     @on(Button.Pressed, "#go")
     def action_launch(self) -> None:

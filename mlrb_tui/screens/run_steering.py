@@ -19,6 +19,7 @@ from mlrb_tui.control.steer import send
 from mlrb_tui.screens.answering import ANSWERING, ANSWERING_KEYS
 from mlrb_tui.views import receipts, steering, words
 from mlrb_tui.views.blocks import Asked
+from mlrb_tui.views.steering import PAUSE_WORDS
 from tasks.errors import MlrbError
 
 KILL_DETAIL = (
@@ -29,7 +30,7 @@ KILL_DETAIL = (
 
 STEERING = ("pause", "resume", "inject", "messages", "interrupt", "score", "limits", "approve_mode", "kill", *ANSWERING)
 """The actions that ask something of a run."""
-STEERING_KEYS = ("p", "P", "r", "i", "m", "x", "s", "l", "M", "k", *ANSWERING_KEYS)
+STEERING_KEYS = ("p", "h", "P", "r", "i", "m", "x", "s", "l", "M", "k", *ANSWERING_KEYS)
 
 
 class RunSteering(Screen[None]):
@@ -37,6 +38,7 @@ class RunSteering(Screen[None]):
 
     STEERING_BINDINGS: ClassVar[tuple[BindingType, ...]] = (
         Binding("p", "pause('step')", "pause", id="run.pause", tooltip="stop before the next model call"),
+        Binding("h", "pause('command')", "hold", id="run.hold", show=False, tooltip="stop when this command has ended"),
         Binding("P", "pause('now')", "freeze", id="run.freeze", tooltip="stop at once, in mid-command too"),
         Binding("r", "resume", "resume", id="run.resume", tooltip="go on after a pause"),
         Binding("i", "inject", "inject", id="run.inject", tooltip="say something to the agent"),
@@ -80,8 +82,8 @@ class RunSteering(Screen[None]):
         raise NotImplementedError
 
     def action_pause(self, strength: PauseStrength) -> None:
-        """Stop before the next model call, or at once."""
-        self.ask(Pause(strength=strength), "freeze" if strength == "now" else "pause")
+        """Stop before the next model call, after the command, or at once."""
+        self.ask(Pause(strength=strength), PAUSE_WORDS[strength])
 
     def action_resume(self) -> None:
         """Let it go on."""

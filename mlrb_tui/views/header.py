@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 from agent.record.text import one_line
 from agent.record.values import RunSummary, WantedApproval
-from mlrb_tui.views import checklist, words
+from mlrb_tui.views import checklist, pauses, words
 from mlrb_tui.views.blocks import Asked
 from mlrb_tui.views.now import activity, activity_since
 from mlrb_tui.views.questions import answer_keys
 from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, row, width_of
+
+_WEIGHTS = {"kill": 2, "pause": 1}
 
 
 def rows(summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str) -> list[Row]:
@@ -88,12 +90,7 @@ def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Spa
         return [Span(f"the limit on {summary.pause_limit} is reached; raise it by "), Span("l", "strong"),
                 Span(", then "), Span("r", "strong"), Span(" goes on")]  # fmt: skip
     if summary.state == "paused":
-        since = f" for {words.duration(now - summary.paused_at)}" if summary.paused_at is not None else ""
-        if not summary.pause_by and summary.pause_why:
-            return [Span(f"{summary.pause_why}{since}", "warn"), Span(": nothing runs, no clock", "dim")]
-        by = f" by {one_line(summary.pause_by, 24)}" if summary.pause_by else ""
-        how, what = ("frozen", "nothing runs") if summary.pause == "now" else ("paused", "no further model call")
-        return [Span(f"{how}{by}{since}: {what}, no clock; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
+        return pauses.holding(summary, now)
     if summary.away:
         since = f" for {words.duration(now - summary.away_since)}" if summary.away_since is not None else ""
         return [Span(f"out of reach{since}", "warn"), Span(f": {summary.away}; the run waits, no clock runs", "dim")]
@@ -120,7 +117,8 @@ def waiting_for(summary: RunSummary, requests: Sequence[Asked], now: float) -> s
     """What people asked for that has not happened yet, and why."""
     if not requests:
         return ""
-    last = requests[-1]
+    # What holds the run up is told before what goes on beside it.
+    last = max(requests, key=lambda asked: (_WEIGHTS.get(asked.verb, 0), asked.request_id))
     others = f" (+{len(requests) - 1} more)" if len(requests) > 1 else ""
     return _why(last, summary, now) + others
 
@@ -128,11 +126,10 @@ def waiting_for(summary: RunSummary, requests: Sequence[Asked], now: float) -> s
 def _why(asked: Asked, summary: RunSummary, now: float) -> str:
     match asked.verb:
         case "pause":
-            return f"pausing: waits for the step to end{_during(summary, now)}"
+            return pauses.coming(asked, summary, now)
         case "inject":
-            return (
-                "message delivered, no answer yet" if asked.delivered else "message queued: goes with the next request"
-            )
+            after = "the first request after the pause" if summary.state == "paused" else "the next request"
+            return "message delivered, no answer yet" if asked.delivered else f"message queued: goes with {after}"
         case "kill":
             return checklist.in_one_line(summary)
         case "approve":
@@ -141,13 +138,6 @@ def _why(asked: Asked, summary: RunSummary, now: float) -> str:
             return "scoring a snapshot of the submission"
         case _:
             return f"{words.verb(asked.verb)}: received"
-
-
-def _during(summary: RunSummary, now: float) -> str:
-    if not summary.now or summary.now_since is None:
-        return ""
-    what = "model call" if summary.now == "thinking" else one_line(summary.now, 40)
-    return f" ({what} {words.duration(now - summary.now_since)})"
 
 
 def keys(pairs: Sequence[tuple[str, str]], width: int) -> Row:

@@ -3,7 +3,19 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-_STEERING = ("pause", "freeze", "resume", "inject", "interrupt", "score", "kill", "limits", "approve", "messages")
+_STEERING = (
+    "pause",
+    "hold",
+    "freeze",
+    "resume",
+    "inject",
+    "interrupt",
+    "score",
+    "kill",
+    "limits",
+    "approve",
+    "messages",
+)
 _GROUPS = {"answer": "answering a run", "table": "moving", "move": "moving", "filter": "moving"}
 
 
@@ -56,8 +68,8 @@ CONCEPTS: tuple[tuple[str, str], ...] = (
     ),
     (
         "pause",
-        "Waits for the step to end and makes no further model call. Freeze stops a running command at once, in"
-        " its middle; it uses no CPU until you resume. Clocks stand still while a run is paused.",
+        "Waits for the step to end and makes no further model call. Hold waits for the running command alone. Freeze"
+        " stops it at once, in its middle; it uses no CPU until you resume. Clocks stand still while a run is paused.",
     ),
     (
         "inject",

@@ -1,10 +1,12 @@
 """Which requests make sense for a run as it stands: the keys that a screen offers."""
 
-from agent.record.values import RunSummary
+from agent.record.values import PauseStrength, RunSummary
 
 ANSWERS = ("accept", "edit", "reject", "always")
 """A person's words to a tool call that waits for one."""
-_ASKED_ANY_TIME = ("pause", "freeze", "resume", "inject", "interrupt", "score", "limits", "kill")
+PAUSE_WORDS: dict[PauseStrength, str] = {"step": "pause", "command": "hold", "now": "freeze"}
+"""The three strengths of a pause, as their keys are called."""
+_ASKED_ANY_TIME = ("pause", "hold", "freeze", "resume", "inject", "interrupt", "score", "limits", "kill")
 ALL = (*_ASKED_ANY_TIME, *ANSWERS)
 """Every request, by the last part of its binding's id."""
 _LOST = ("resume", "kill")
@@ -21,7 +23,11 @@ def applicable(summary: RunSummary, *, lost: bool = False, pausing: bool = False
             return frozenset(("kill",))
         case "paused":
             also_frozen = summary.pause == "now"
-            return frozenset(_ASKED_ANY_TIME) - {"pause", "interrupt"} - ({"freeze"} if also_frozen else set())
+            return (
+                frozenset(_ASKED_ANY_TIME)
+                - {"pause", "hold", "interrupt"}
+                - ({"freeze", "score"} if also_frozen else set())
+            )
         case "starting" | "running":
             left_out = set() if pausing else {"resume"}
             asked = frozenset(_ASKED_ANY_TIME) - left_out - (set() if _commands(summary) else {"interrupt"})

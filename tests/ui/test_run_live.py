@@ -46,11 +46,37 @@ async def test_pause_is_asked_and_what_it_waits_for_is_said(tmp_path: Path) -> N
             request = posted(run)[0]
             assert request.request == Pause(strength="step")
             assert request.origin == "app"
-            log.append(ev.RequestReceived(request_id=request.request_id, verb="pause", who="lea", origin="app"))
-            await until(pilot, lambda: "pausing: waits for the step to end (model call" in screen_text(app))
+            log.append(
+                ev.RequestReceived(request_id=request.request_id, verb="pause", text="step", who="lea", origin="app")
+            )
+            said = "pausing before the next model call · waiting 0:0{} for the model's answer"
+            await until(pilot, lambda: said.format(1) in screen_text(app))
+            await until(pilot, lambda: said.format(2) in screen_text(app))
             log.append(ev.RunPaused(strength="step", by="lea", request_id=request.request_id))
             log.append(ev.RequestAnswered(request_id=request.request_id))
             await until(pilot, lambda: "PAUSED" in screen_text(app))
+            await until(pilot, lambda: "paused before the next model call 0:01 by lea" in screen_text(app))
+            await until(pilot, lambda: "paused before the next model call 0:02 by lea" in screen_text(app))
+
+
+async def test_pause_after_the_command_names_the_command_and_is_told_before_queued_messages(tmp_path: Path) -> None:
+    with live_run(tmp_path) as (home, run, log):
+        app = app_on_run(home, run)
+        async with app.run_test(size=(160, 30)) as pilot:
+            log.append(ev.ToolCalled(call_id="c", tool="bash", summary="python train.py"), step=1)
+            await pilot.press("h")
+            await until(pilot, lambda: len(posted(run)) == 1)
+            assert posted(run)[0].request == Pause(strength="command")
+            log.append(ev.RequestReceived(request_id=1, verb="pause", text="command: lunch", who="lea"))
+            for number in (2, 3):
+                log.append(ev.RequestReceived(request_id=number, verb="inject", text="psst", who="lea"))
+            said = "pausing after this command · waiting 0:01 for `python train.py` (+2 more)"
+            await until(pilot, lambda: said in screen_text(app))
+            log.append(ev.RunPaused(strength="command", by="lea", request_id=1))
+            log.append(ev.RequestAnswered(request_id=1))
+            await until(
+                pilot, lambda: "message queued: goes with the first request after the pause" in screen_text(app)
+            )
 
 
 async def test_a_refusal_shows_its_reason(tmp_path: Path) -> None:
