@@ -37,7 +37,11 @@ def run(options: argparse.Namespace) -> int:
         return watch(argparse.Namespace(run=folders[0].run, read_only=False))
     if not options.wait:
         return 0
-    return max(_finish(folder, options) for folder in folders)
+    try:
+        return max(_finish(folder, options) for folder in folders)
+    except KeyboardInterrupt:
+        say(f"{', '.join(folder.run for folder in folders)}: goes on without this terminal; mlrb kill ends it")
+        raise
 
 
 def result(summary: RunSummary) -> dict[str, object]:
