@@ -58,25 +58,43 @@ class Gates:
 
     async def look_at_clock(self) -> None:
         """Where the time is up, end the run, or freeze it in whatever it is doing."""
-        if self.over or exceeded(self._journal.summary, self._journal.now()) != "time":
+        if exceeded(self._journal.summary, self._journal.now()) == "time":
+            await self._cut_short("time")
+
+    async def look_at_limits(self) -> None:
+        """Limits that were lowered below what is used hold at once, in the middle of a step too."""
+        limit = exceeded(self._journal.summary, self._journal.now())
+        if limit is None and self._steps_exceeded:
+            limit = "steps"
+        if limit is not None:
+            await self._cut_short(limit)
+
+    async def _cut_short(self, limit: LimitKind) -> None:
+        if self.over:
             return
         try:
-            await self._reached("time", frozen=True)
+            await self._reached(limit, frozen=True)
         except SandboxError:
             # What cannot be frozen would go on for ever.
-            self._ending.limit_reached("time")
+            self._ending.limit_reached(limit)
 
     def still_reached(self) -> LimitKind | None:
         """The limit at which the run stands paused, as long as it is not raised."""
         held = self._pausing.held_by_limit
         if held == "steps":
-            return held if self._steps_used else None
+            # A step that was frozen in its middle is among those that the limit allows.
+            return held if (self._steps_exceeded if self._pausing.frozen else self._steps_used) else None
         return None if held is None else exceeded(self._journal.summary, self._journal.now())
 
     @property
     def _steps_used(self) -> bool:
         limits = self._journal.summary.limits
         return limits.steps is not None and self._journal.step >= limits.steps
+
+    @property
+    def _steps_exceeded(self) -> bool:
+        limits = self._journal.summary.limits
+        return limits.steps is not None and self._journal.step > limits.steps
 
     async def _reached(self, limit: LimitKind, *, frozen: bool = False) -> bool:
         """End the run by a limit, or pause it there; says whether it may go on afterwards."""

@@ -63,6 +63,9 @@ class Journal:
     def append(self, body: ev.Known) -> None:
         """Record an event of the present step."""
         self._append(body)
+        self._tell(body)
+
+    def _tell(self, body: ev.Known) -> None:
         if self.listener is not None:
             self.listener(body)
 
@@ -76,7 +79,9 @@ class Journal:
             first = self._full_since is None
             if first:
                 self._full_since = time.monotonic()
-                self._keep(ev.AlertRaised(alert="disk_full", message=error.message, hint="the run waits; make room"))
+                alert = ev.AlertRaised(alert="disk_full", message=error.message, hint="the run waits; make room")
+                self._keep(alert)
+                self._tell(alert)
             self._keep(body)
             if first and self._ballast is not None:
                 self._ballast.release()

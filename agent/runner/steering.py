@@ -174,7 +174,7 @@ class Steering:
                 self._open.add(request_id)
                 self._start(self._interrupt(request_id, who))
             case ChangeLimits():
-                self._change_limits(request_id, who, request)
+                await self._change_limits(request_id, who, request)
             case ScoreNow():
                 self._score(request_id, who)
             case Kill():
@@ -221,12 +221,14 @@ class Steering:
         else:
             self._refuse(request_id, "no command is running")
 
-    def _change_limits(self, request_id: int, who: str, request: ChangeLimits) -> None:
+    async def _change_limits(self, request_id: int, who: str, request: ChangeLimits) -> None:
         if problem := limits.problem(request.limits):
             self._refuse(request_id, problem)
             return
         self._journal.append(ev.LimitsChanged(limits=request.limits, by=who, why=request.why, request_id=request_id))
         self._answer(request_id, limits.shown(request.limits))
+        if self._gates is not None:
+            await self._gates.look_at_limits()
 
     def _score(self, request_id: int, who: str) -> None:
         if not self._grading.possible:

@@ -15,6 +15,8 @@ from tests.process.runner_runs import Run, Runs, bash, processes_with, script_li
 
 COUNT = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo $i > count.txt; sleep 0.02; done"
 
+SUBMIT = [script_line("submit")]
+
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Iterator[Runs]:
@@ -29,6 +31,10 @@ def _counted(run: Run) -> int:
         return int((run.folder.work / "count.txt").read_text() or 0)
     except (FileNotFoundError, ValueError):
         return 0
+
+
+def _sleepers(seconds: str) -> int:
+    return sum(Path(f"/proc/{pid}/comm").read_text() == "sleep\n" for pid in processes_with(seconds))
 
 
 def _received_after_s(run: Run, request_id: int, asked_at: float) -> float:
@@ -153,6 +159,35 @@ def test_messages_injected_during_a_command_all_go_out_with_the_very_next_reques
     assert [body.request_id for body in run.bodies(ev.RequestAnswered)] == ids
 
 
+def test_pause_takes_effect_with_messages_queued_and_they_go_out_with_the_first_request_after_it(runs: Runs) -> None:
+    run = runs.start([bash("until [ -e go.txt ]; do sleep 0.02; done"), script_line("submit")])
+    run.wait_for(ev.ToolCalled)
+    ids = [run.post(Inject(text=text)) for text in ("one", "two")]
+    pause = run.post(Pause(strength="step"))
+    run.wait_for(ev.RequestReceived, count=3)
+    (run.folder.work / "go.txt").write_text("")
+    run.answer_to(pause)
+    assert run.bodies(ev.RequestDelivered) == []
+    run.answer_to(run.post(Resume()))
+    assert run.ended().outcome == "submitted"
+    assert [(body.request_id, body.call_id) for body in run.bodies(ev.RequestDelivered)] == [
+        (each, run.bodies(ev.ModelAsked)[1].call_id) for each in ids
+    ]
+
+
+def test_agent_that_goes_round_in_a_loop_raises_an_alarm_and_hears_a_message(runs: Runs) -> None:
+    run = runs.start([bash("cat input.txt")] * 5 + [bash("until [ -e go.txt ]; do sleep 0.02; done")] + SUBMIT)
+    alarm = run.wait_for(ev.AlertRaised)
+    assert (alarm.alert, alarm.message) == ("loop", "the same bash call 5 times in a row")
+    assert "inject" in alarm.hint
+    assert run.summary().last_alert == alarm.message
+    message = run.post(Inject(text="look at the data instead"))
+    run.wait_for(ev.RequestReceived)
+    (run.folder.work / "go.txt").write_text("")
+    assert run.answer_to(message).detail == "the agent has read it"
+    assert run.ended().outcome == "submitted"
+
+
 def test_message_that_no_request_takes_along_is_refused_and_not_forgotten(runs: Runs) -> None:
     run = runs.start([bash("sleep 55.5")])
     run.wait_for(ev.ToolCalled)
@@ -163,8 +198,9 @@ def test_message_that_no_request_takes_along_is_refused_and_not_forgotten(runs: 
 
 
 def test_interrupted_command_is_gone_and_the_agent_is_told_who_did_it(runs: Runs) -> None:
-    run = runs.start([bash("sleep 765.5 & setsid sleep 765.5 & sleep 765.5"), script_line("submit")])
-    until(lambda: len(processes_with("765.5")) >= 3, "three sleepers run")
+    forked_twice = "(setsid sh -c 'sleep 765.5 & sleep 765.5 &' &)"
+    run = runs.start([bash(f"sleep 765.5 & setsid sleep 765.5 & {forked_twice}; sleep 765.5"), script_line("submit")])
+    until(lambda: _sleepers("765.5") >= 5, "five sleepers run")
     run.answer_to(run.post(Interrupt(), who="ann"))
     finished = run.wait_for(ev.ToolFinished)
     assert finished.interrupted_by == "ann"
@@ -194,6 +230,34 @@ def test_raised_limit_lets_it_go_on_and_a_lowered_one_ends_it(runs: Runs) -> Non
     ended = run.ended()
     assert (ended.outcome, ended.limit) == ("limit", "time")
     assert processes_with("654.5") == []
+
+
+@pytest.mark.parametrize(("lowered", "limit"), [(Limits(tokens=0), "tokens"), (Limits(steps=1), "steps")])
+def test_limit_lowered_below_what_is_used_holds_at_once_in_the_middle_of_a_command(
+    runs: Runs, lowered: Limits, limit: str
+) -> None:
+    run = runs.start([bash("true"), bash("sleep 655.5")])
+    until(lambda: _sleepers("655.5") == 1, "the second step's command runs")
+    run.answer_to(run.post(ChangeLimits(limits=lowered, why="enough"), who="ann"))
+    ended = run.ended()
+    assert (ended.outcome, ended.limit) == ("limit", limit)
+    assert processes_with("655.5") == []
+
+
+def test_limit_lowered_below_what_is_used_freezes_where_limits_pause_and_a_raise_lets_the_same_command_end(
+    runs: Runs,
+) -> None:
+    waits = bash("until [ -e go.txt ]; do sleep 0.02; done")
+    run = runs.start([bash("true"), waits, script_line("submit")], on_limit="pause")
+    run.wait_for(ev.ToolCalled, count=2)
+    run.answer_to(run.post(ChangeLimits(limits=Limits(steps=1))))
+    assert run.wait_for(ev.RunPaused).strength == "now"
+    assert "still reached" in run.refusal_of(run.post(Resume())).reason
+    run.answer_to(run.post(ChangeLimits(limits=Limits(steps=3))))
+    run.answer_to(run.post(Resume()))
+    (run.folder.work / "go.txt").write_text("")
+    assert run.ended().outcome == "submitted"
+    assert [body.exit_code for body in run.bodies(ev.ToolFinished)][:2] == [0, 0]
 
 
 def test_limit_that_ends_a_frozen_run_still_has_it_scored(runs: Runs) -> None:
@@ -238,6 +302,7 @@ def test_kill_during_the_start_leaves_nothing_behind(runs: Runs) -> None:
     run.post(Kill())
     assert run.ended().outcome == "killed"
     assert processes_with(str(run.folder.work)) == []
+    assert "Traceback" not in run.folder.runner_out.read_text()
 
 
 def test_kill_while_the_submission_is_scored_ends_the_grader(runs: Runs) -> None:

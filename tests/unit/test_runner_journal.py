@@ -39,6 +39,8 @@ async def test_events_of_a_full_disk_are_written_later_in_order_without_a_gap(tm
     desk = Desk(tmp_path)
     gates = Gates(desk.journal, Pausing(desk.journal), Ending())
     desk.journal.append(ev.NoteTaken(text="before"))
+    heard: list[ev.Known] = []
+    desk.journal.listener = heard.append
     with _no_file_may_grow():
         for number in range(50):
             desk.journal.append(ev.NoteTaken(text=f"{number} " + "x" * 500))
@@ -55,6 +57,8 @@ async def test_events_of_a_full_disk_are_written_later_in_order_without_a_gap(tm
     assert [str(text).split()[0] for text in _notes(desk)] == ["before", *(str(number) for number in range(50))]
     (alert,) = [body for body in desk.bodies() if isinstance(body, ev.AlertRaised)]
     assert (alert.alert, alert.hint) == ("disk_full", "the run waits; make room")
+    # Whoever is told of alarms is told of this one while the disk is still full.
+    assert heard[0] == alert
     with EventReader(desk.path) as reader:
         seqs = [event.seq for event in reader.all()]
     assert seqs == list(range(1, len(seqs) + 1))
