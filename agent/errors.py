@@ -15,6 +15,7 @@ RecordError (5)
 RunError (6)
 ├── LaunchFailed             the runner ended before its first event
 ├── RunOver                  the run has ended, so nobody reads what is asked of it
+├── ControlHeld              somebody else steers the run
 ├── SubmissionTooLarge       what was to be graded is more than the task takes
 └── NoRoom                   the disk was full for too long
 """
@@ -92,6 +93,10 @@ class LaunchFailed(RunError):
 
 class RunOver(RunError):
     """The run has ended, so nobody reads what is asked of it."""
+
+
+class ControlHeld(RunError):
+    """Somebody else steers the run."""
 
 
 class SubmissionTooLarge(RunError):

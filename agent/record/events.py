@@ -23,6 +23,8 @@ from agent.record.bodies.model import ModelStreamed as ModelStreamed
 from agent.record.bodies.people import ApprovalAsked as ApprovalAsked
 from agent.record.bodies.people import ApprovalGiven as ApprovalGiven
 from agent.record.bodies.people import ApproveModeChanged as ApproveModeChanged
+from agent.record.bodies.people import ControlReleased as ControlReleased
+from agent.record.bodies.people import ControlTaken as ControlTaken
 from agent.record.bodies.people import RequestAnswered as RequestAnswered
 from agent.record.bodies.people import RequestDelivered as RequestDelivered
 from agent.record.bodies.people import RequestEdited as RequestEdited
@@ -93,6 +95,8 @@ Known = (
     | ApproveModeChanged
     | ApprovalAsked
     | ApprovalGiven
+    | ControlTaken
+    | ControlReleased
     | CheckpointSeen
     | GradingStarted
     | GradingProgressed

@@ -1,7 +1,6 @@
 """What people ask of a run: requests in, events out as their answer."""
 
 import contextlib
-import getpass
 import sqlite3
 import time
 from collections.abc import Callable
@@ -12,9 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from agent.errors import RecordError, RunOver
-from agent.record.sqlite import migrate, open_writable
+from agent.record import lease
+from agent.record.lease import Control
+from agent.record.sqlite import migrate, open_writable, transaction
 from agent.record.text import storable
 from agent.record.values import Limits, PauseStrength
+from agent.record.viewer import Viewer, user_name
 
 
 class Pause(Struct, frozen=True, kw_only=True, tag="pause", tag_field="verb"):
@@ -109,6 +111,8 @@ class Posted(Struct, frozen=True, kw_only=True):
     request: Request | None
     """None where this program cannot read it; it is then refused."""
     raw: str
+    viewer: str = ""
+    """The program that posted it; empty for one that knows nothing of control, and has not looked who has it."""
 
 
 def verb_of(request: Request) -> str:
@@ -129,7 +133,7 @@ def _allow_closing(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE closed (at REAL NOT NULL)")
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _allow_closing)
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _allow_closing, lease.create)
 
 
 class Inbox:
@@ -140,32 +144,59 @@ class Inbox:
         migrate(self._connection, MIGRATIONS)
         path.chmod(0o600)
 
+    @property
+    def control(self) -> Control:
+        """Who steers the run."""
+        return Control(self._connection)
+
     def post(self, request: Request, *, who: str = "", origin: str = "cli") -> int:
-        """Put a request in; its id is what the answering events carry. Raises `RunOver` where nobody reads any more."""
-        body = storable_request(request)
-        try:
-            cursor = self._connection.execute(
-                "INSERT INTO requests (at, who, origin, body)"
-                " SELECT ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM closed)",
-                (time.time(), storable(who or user_name()), origin, body),
-            )
-        except sqlite3.Error as error:
-            raise RecordError(f"the request cannot be kept: {error}", hint="is the disk full?") from error
-        if cursor.rowcount == 0:
+        """Put a request in, whoever steers; its id is what the answering events carry.
+
+        Raises `RunOver` where nobody reads any more.
+        """
+        with transaction(self._connection):
+            self._must_be_open()
+            return self._insert(request, who or user_name(), origin, "")
+
+    def post_by(self, viewer: Viewer, request: Request, *, keep: bool = False, take_over: bool = False) -> int:
+        """As `post`, by a viewer; raises `ControlHeld` where somebody else steers and it does not `take_over`.
+
+        With `keep` the viewer steers from then on.
+        """
+        with transaction(self._connection):
+            self._must_be_open()
+            own_passes = isinstance(request, Pause | Kill)
+            lets_go = self.control.admit(viewer, keep=keep, take_over=take_over, own_passes=own_passes)
+            request_id = self._insert(request, viewer.who, viewer.origin, viewer.viewer)
+            if lets_go:
+                self.control.let_go(viewer)
+        return request_id
+
+    def _must_be_open(self) -> None:
+        if self._connection.execute("SELECT 1 FROM closed").fetchone() is not None:
             raise RunOver("the run has ended")
+
+    def _insert(self, request: Request, who: str, origin: str, viewer: str) -> int:
+        cursor = self._connection.execute(
+            "INSERT INTO requests (at, who, origin, body, viewer) VALUES (?, ?, ?, ?, ?)",
+            (time.time(), storable(who), origin, storable_request(request), viewer),
+        )
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
     def after(self, request_id: int) -> list[Posted]:
         """Requests younger than that one, oldest first."""
         rows = self._connection.execute(
-            "SELECT request_id, at, who, origin, body FROM requests WHERE request_id > ? ORDER BY request_id",
+            "SELECT request_id, at, who, origin, body, viewer FROM requests WHERE request_id > ? ORDER BY request_id",
             (request_id,),
         ).fetchall()
         return [
-            Posted(request_id=row[0], at=row[1], who=row[2], origin=row[3], request=_read(row[4]), raw=row[4])
+            Posted(
+                request_id=row[0], at=row[1], who=row[2], origin=row[3], request=_read(row[4]), raw=row[4],
+                viewer=row[5],
+            )
             for row in rows
-        ]
+        ]  # fmt: skip
 
     def shut(self, after: int) -> list[Posted]:
         """The last requests, younger than that one; no other can come after them, so none stays unanswered."""
@@ -184,14 +215,6 @@ class Inbox:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
-
-
-def user_name() -> str:
-    """Who sits here, as the system knows them."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "someone"
 
 
 def storable_request(request: Request) -> str:

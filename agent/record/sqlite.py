@@ -2,7 +2,8 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from agent.errors import RecordError
@@ -44,6 +45,22 @@ def open_readonly(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise RecordError(f"{path.name} of {path.parent.name} is no event log: {error}") from error
     return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of it or nothing, alone in the file; raises `RecordError` where it cannot be kept."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        finally:
+            # Some errors, such as a full disk, have rolled it back by themselves.
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise RecordError(f"it cannot be kept: {error}", hint="is the disk full?") from error
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Callable[[sqlite3.Connection], None]]) -> None:

@@ -4,9 +4,9 @@ from agent.errors import RunError
 from agent.record import events as ev
 from agent.record import index
 from agent.record.home import Home, RunFolder
-from agent.record.inbox import user_name
 from agent.record.log import EventLog, EventReader
 from agent.record.request import RunRequest
+from agent.record.viewer import user_name
 from agent.runner.grading import Grading
 from agent.runner.journal import Journal
 from agent.runner.workspace import prepare_data

@@ -14,11 +14,12 @@ import msgspec
 from agent.errors import LaunchFailed, RecordError, RunHeld
 from agent.record.events import RunStarted
 from agent.record.home import Home, RunFolder
-from agent.record.inbox import Inbox, user_name
+from agent.record.inbox import Inbox
 from agent.record.lock import is_held
 from agent.record.log import EventReader
 from agent.record.request import RunRequest, write_request
 from agent.record.text import one_line
+from agent.record.viewer import user_name
 
 LEAST_FREE_BYTES = 1024**2
 """Room for the first events of a run, and for what its runner holds to be able to say that the disk is full."""

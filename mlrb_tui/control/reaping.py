@@ -2,8 +2,8 @@
 
 from agent.errors import RunHeld
 from agent.record.home import Home, RunFolder
-from agent.record.inbox import user_name
 from agent.record.values import Proof
+from agent.record.viewer import user_name
 from agent.runner.last_rites import end_run
 from agent.sandbox import leftovers
 from agent.sandbox.leftovers import Found, Leftover

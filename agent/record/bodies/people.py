@@ -1,5 +1,7 @@
 """What people asked for and decided, and what came of it."""
 
+from typing import Literal
+
 from agent.record.bodies.base import Body
 from agent.record.values import Decision, Text
 
@@ -89,3 +91,30 @@ class ApprovalGiven(Body, frozen=True, kw_only=True, tag="approval_given"):
     rule: str = ""
     """What is let through from now on, for the rest of the run."""
     request_id: int | None = None
+
+
+class ControlTaken(Body, frozen=True, kw_only=True, tag="control_taken"):
+    """A viewer steers the run from now on."""
+
+    change_id: int
+    viewer: str
+    who: str = ""
+    origin: str = ""
+    where: str = ""
+    """Where the viewer is, in a few words."""
+    how: Literal["free", "taken_over", "handed"] = "free"
+    from_viewer: str = ""
+    from_who: str = ""
+    """Who had it before."""
+
+
+class ControlReleased(Body, frozen=True, kw_only=True, tag="control_released"):
+    """Nobody steers the run any more."""
+
+    change_id: int
+    viewer: str
+    who: str = ""
+    origin: str = ""
+    where: str = ""
+    how: Literal["released", "expired"] = "released"
+    """`expired`: the viewer was gone, or silent for too long."""
