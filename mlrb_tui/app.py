@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,6 +22,7 @@ from mlrb_tui.themes import THEMES, is_plain, starting_theme
 from tasks.errors import MlrbError
 
 if TYPE_CHECKING:
+    from agent.record.viewer import Viewer
     from mlrb_tui.control.recording import Recording
 
 _HERE = Path(__file__).parent
@@ -76,6 +78,13 @@ class MlrbApp(App[int]):
         """Where the traceback of a crash goes."""
         return self.home.path / "app.log"
 
+    @cached_property
+    def viewer(self) -> "Viewer":
+        """This app, as one of those who may steer."""
+        from agent.record.viewer import Viewer
+
+        return Viewer.here("app")
+
     def get_default_screen(self) -> Screen[None]:
         """All runs."""
         return FleetScreen(self.home, self.settings, read_only=self.read_only, clock=self._clock)
@@ -102,7 +111,7 @@ class MlrbApp(App[int]):
     def _show_run(self, recording: "Recording") -> None:
         from mlrb_tui.screens.run import RunScreen
 
-        self.push_screen(RunScreen(recording, read_only=self.read_only))
+        self.push_screen(RunScreen(recording, viewer=self.viewer, read_only=self.read_only))
 
     def complain(self, error: MlrbError) -> None:
         """Say what went wrong, and what helps."""

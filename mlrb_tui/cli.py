@@ -158,11 +158,16 @@ def _add_steering(commands: "_Commands") -> None:
     }
     for parser in made.values():
         parser.add_argument("run", metavar="RUN", help=_RUN)
+        _add_take_over(parser)
     _add_inject(made["inject"])
     _add_approve(commands)
     _add_limits(made["limits"])
     for name in ("limits", "kill"):
         made[name].add_argument("--why", default="", help="a reason, for the record")
+
+
+def _add_take_over(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--take-over", action="store_true", help="also where somebody else steers it; they are told")
 
 
 def _add_limits(limits: _Parser) -> None:
@@ -192,6 +197,7 @@ def _add_approve(commands: "_Commands") -> None:
     about = "what waits for a person's word in a run, and the word"
     approve = _command(commands, "approve", about, "approve:approve")
     approve.add_argument("run", metavar="RUN", help=_RUN)
+    _add_take_over(approve)
     word = approve.add_mutually_exclusive_group()
     word.add_argument("--accept", action="store_true", help="let the call run")
     word.add_argument("--edit", metavar="TEXT", help="run TEXT instead; the agent is told; `-` reads it from stdin")

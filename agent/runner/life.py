@@ -25,6 +25,7 @@ from agent.runner.agent_at_work import Controls, Equipment, lead
 from agent.runner.announcing import run_created, sandbox_started
 from agent.runner.approvals import Approvals
 from agent.runner.ballast import Ballast
+from agent.runner.controlling import Controlling, last_change
 from agent.runner.ending import Ending, Verdict
 from agent.runner.gates import Gates
 from agent.runner.grading import Grading
@@ -121,9 +122,11 @@ class Life:
         approvals.take_up(self._remains.standing)
         grading = Grading(self._folder, self._request, journal)
         gates = Gates(journal, pausing, ending, self._request.on_limit)
+        controlling = Controlling(inbox, journal, last_change(self._folder) if self._resumed else 0)
         steering = Steering(
-            inbox=inbox, last_seen=requests.last, journal=journal, pausing=pausing, approvals=approvals,
-            injections=injections, ending=ending, grading=grading, gates=gates, start=self._run_errand,
+            inbox=inbox, controlling=controlling, last_seen=requests.last, journal=journal, pausing=pausing,
+            approvals=approvals, injections=injections, ending=ending, grading=grading, gates=gates,
+            start=self._run_errand,
         )  # fmt: skip
         return Controls(journal, pausing, approvals, ending, injections, grading, steering, gates)
 

@@ -27,6 +27,7 @@ from agent.record.text import one_line
 from agent.record.values import Score
 from agent.runner import limits
 from agent.runner.approvals import Approvals
+from agent.runner.controlling import Controlling
 from agent.runner.ending import Ending, Verdict
 from agent.runner.gates import Gates
 from agent.runner.grading import Grading
@@ -49,6 +50,7 @@ class Steering:
         self,
         *,
         inbox: Inbox,
+        controlling: Controlling,
         last_seen: int,
         journal: Journal,
         pausing: Pausing,
@@ -60,6 +62,7 @@ class Steering:
         start: Start,
     ) -> None:
         self._inbox = inbox
+        self._controlling = controlling
         self._last_seen = last_seen
         self._journal = journal
         self._pausing = pausing
@@ -105,6 +108,7 @@ class Steering:
 
     async def read_inbox(self) -> None:
         """Do all that is new in the inbox."""
+        self._controlling.end_dead()
         await self._do_all(self._inbox.after(self._last_seen))
 
     async def read_last(self) -> None:
@@ -135,9 +139,11 @@ class Steering:
 
     async def _do_all(self, requests: Sequence[Posted]) -> None:
         for posted in requests:
+            self._controlling.record(before_request=posted.request_id)
             self._last_seen = posted.request_id
             self._receive(posted)
             await self._do(posted)
+        self._controlling.record(before_request=self._last_seen + 1)
 
     async def _do(self, posted: Posted) -> None:
         request, request_id, who = posted.request, posted.request_id, posted.who
@@ -146,6 +152,9 @@ class Steering:
             return
         if self.closed_for and not isinstance(request, Kill):
             self._refuse(request_id, self.closed_for)
+            return
+        if refusal := self._controlling.refusal(posted):
+            self._refuse(request_id, refusal)
             return
         match request:
             case Pause():

@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from agent.record.home import Home
 from agent.record.index import of_folder, refreshed, summaries
@@ -13,8 +14,13 @@ from mlrb_tui.commands.output import print_json, print_pairs, print_table, whole
 from mlrb_tui.views import words
 from mlrb_tui.views.now import activity, at_moment, with_duration
 
+if TYPE_CHECKING:
+    from agent.record.lease import Standing
+
 _POLL_S = 0.1
 _NOW_WIDTH = 32
+_SHOWN = ("viewer", "who", "origin", "host", "terminal", "pid")
+"""What a script may want to know of who steers."""
 _COLUMNS = ("run", "task", "scale", "model", "state", "step", "now", "left", "score", "cost", "age")
 
 
@@ -35,14 +41,21 @@ def ls(options: argparse.Namespace) -> int:
 
 def show(options: argparse.Namespace) -> int:
     """`mlrb show RUN`: one run, whole."""
+    from agent.record.lease import Standing
+    from agent.record.lease_watch import standing_of
+    from mlrb_tui.views.control import described
+
     folder = Home.of_user().find(options.run)
     summary = refreshed(folder, of_folder(folder))
+    standing = Standing() if summary.state == "ended" and summary.outcome != "lost" else standing_of(folder.inbox)
     if options.json:
-        print_json(whole(summary))
+        shown = whole(summary)
+        assert isinstance(shown, dict)
+        print_json(shown | {"control": _control(standing)})
         return 0
     now = time.time()
-    described = words.described(at_moment(summary, now), with_duration(summary, now))
-    print_pairs(described | {"folder": str(folder.path)})
+    said = words.described(at_moment(summary, now), with_duration(summary, now))
+    print_pairs(said | {"steered by": described(standing), "folder": str(folder.path)})
     return 0
 
 
@@ -66,6 +79,15 @@ def events(options: argparse.Namespace) -> int:
             if not alive:
                 return 0
             time.sleep(_POLL_S)
+
+
+def _control(standing: "Standing") -> dict[str, object] | None:
+    """Who steers, for scripts; None where nobody does."""
+    holder = standing.holder
+    if holder is None or standing.lease is None:
+        return None
+    asking = [viewer.said for viewer in standing.asking]
+    return {**{name: getattr(holder, name) for name in _SHOWN}, "since": standing.lease.since, "asked_by": asking}
 
 
 def _row(summary: RunSummary, now: float) -> dict[str, str]:

@@ -28,8 +28,9 @@ from agent.record.lock import is_held
 from agent.record.log import EventReader
 from agent.record.text import one_line
 from agent.record.values import PauseStrength
+from agent.record.viewer import Viewer
 from mlrb_tui.commands.output import print_json, print_pairs, print_table, say, whole
-from mlrb_tui.control.launch import take_up
+from mlrb_tui.control.revive import revived
 from mlrb_tui.control.steer import ask, patience_s
 from mlrb_tui.views import words
 from mlrb_tui.views.now import at_moment, what_it_waits_for
@@ -52,10 +53,9 @@ def pause(options: argparse.Namespace) -> int:
 def resume(options: argparse.Namespace) -> int:
     """`mlrb resume RUN`: a paused run goes on; a lost one gets a new runner."""
     folder = Home.of_user().find(options.run)
-    if not is_held(folder.lock) and (found := of_folder(folder)).state != "ended":
-        take_up(folder)
+    paused = of_folder(folder).state == "paused"
+    if revived(folder, Viewer.here("cli"), take_over=options.take_over):
         # A pause outlives the runner: two things are asked for, and one was done.
-        paused = found.state == "paused"
         then = f"still paused: mlrb resume {folder.run[:4]} lets it go on" if paused else f"mlrb watch {folder.run[:4]}"
         if options.json:
             print_json({"run": folder.run, "taken_up": True, "paused": paused})
@@ -142,7 +142,10 @@ def kill(options: argparse.Namespace) -> int:
     folder = Home.of_user().find(options.run)
     if of_folder(folder).state == "ended" and not is_held(folder.lock):
         return _killed_before(folder, options)
-    event = kill_run(folder, options.why, origin="cli", tell=lambda proof: None if options.json else _say_proof(proof))
+    event = kill_run(
+        folder, options.why, Viewer.here("cli"), take_over=options.take_over,
+        tell=lambda proof: None if options.json else _say_proof(proof),
+    )  # fmt: skip
     if event is None:
         return _killed_before(folder, options)
     _print_event(folder, Kill(why=options.why), event, options, "")
@@ -173,7 +176,7 @@ def _say_proof(proof: ProofFound) -> None:
 def ask_and_print(options: argparse.Namespace, request: Request, about: str = "") -> int:
     """Ask it of the run that is named, wait for what comes of it and print that; `about` says more of an answer."""
     folder = Home.of_user().find(options.run)
-    event = ask(folder, request, timeout_s=patience_s(request))
+    event = ask(folder, request, Viewer.here("cli"), timeout_s=patience_s(request), take_over=options.take_over)
     _print_event(folder, request, event, options, about)
     if not options.json:
         _print_score(folder, request)

@@ -13,6 +13,7 @@ from agent.record.inbox import Inbox, Kill
 from agent.record.index import of_folder
 from agent.record.lock import is_held
 from agent.record.log import EventReader
+from agent.record.viewer import Viewer
 from mlrb_tui.control.launch import last_words, start_aftermath
 
 PATIENCE_S = 300.0
@@ -22,12 +23,15 @@ _PARTING_S = 1.0
 _POLL_S = 0.05
 
 
-def kill(folder: RunFolder, why: str, *, origin: str, tell: Callable[[ev.ProofFound], None]) -> ev.Event | None:
+def kill(
+    folder: RunFolder, why: str, by: Viewer, *, take_over: bool, tell: Callable[[ev.ProofFound], None]
+) -> ev.Event | None:
     """Have the run ended; returns the event that answers, None where it ended by itself before it could.
 
-    `tell` hears each line of the checklist as it becomes true. Raises `RunError` where it can't be ended.
+    `tell` hears each line of the checklist as it becomes true. Raises `RunError` where it can't be ended, and
+    `ControlHeld` where somebody else steers it.
     """
-    request_id = _posted(folder, why, origin)
+    request_id = _posted(folder, why, by, take_over=take_over)
     seq = _last_seq(folder)
     aftermath = start_aftermath(folder, request_id)
     deadline = time.monotonic() + PATIENCE_S
@@ -50,11 +54,11 @@ def kill(folder: RunFolder, why: str, *, origin: str, tell: Callable[[ev.ProofFo
     )
 
 
-def _posted(folder: RunFolder, why: str, origin: str) -> int:
+def _posted(folder: RunFolder, why: str, by: Viewer, *, take_over: bool) -> int:
     """The request's id; 0 where the run is just ending and takes none any more."""
     with closing(Inbox(folder.inbox)) as inbox:
         try:
-            return inbox.post(Kill(why=why), origin=origin)
+            return inbox.post_by(by, Kill(why=why), take_over=take_over)
         except RunOver:
             return 0
 

@@ -70,6 +70,11 @@ def take_up(folder: RunFolder) -> None:
     _wait_until(lambda: _has_begun(folder, process.pid, after=seen), folder, process)
 
 
+def has_runner(folder: RunFolder) -> RunHeld:
+    """That somebody else was quicker to give it one."""
+    return RunHeld(f"{folder.run} has a runner already", hint=f"mlrb watch {folder.run[:4]}")
+
+
 def start_runner(folder: RunFolder, *arguments: str) -> "subprocess.Popen[bytes]":
     """Start the runner of a run as a process of its own session, deaf to this terminal."""
     return _start(folder, "agent.runner", *arguments)
@@ -106,7 +111,7 @@ def _wait_until(began: Callable[[], bool], folder: RunFolder, process: "subproce
     while not began():
         if process.poll() is not None and not began():
             if is_held(folder.lock):
-                raise RunHeld(f"{folder.run} has a runner already", hint=f"mlrb watch {folder.run[:4]}")
+                raise has_runner(folder)
             if process.returncode == RecordError.exit_code:
                 raise RecordError(f"the run cannot be recorded: {last_words(folder)}", hint="is the disk full?")
             raise LaunchFailed(f"the runner ended at once: {last_words(folder)}", hint=f"see {folder.runner_out}")

@@ -1,6 +1,7 @@
 """Ask something of a run, and wait (bounded) for the events that tell what came of it."""
 
 import time
+from contextlib import closing
 
 from agent.errors import RunError
 from agent.record import events as ev
@@ -9,6 +10,7 @@ from agent.record.inbox import Approve, Inbox, Inject, Kill, Pause, Request, ver
 from agent.record.index import of_folder, refreshed
 from agent.record.lock import is_held
 from agent.record.log import EventReader
+from agent.record.viewer import Viewer
 from mlrb_tui.control.launch import start_aftermath
 from mlrb_tui.views import words
 
@@ -17,19 +19,17 @@ _SETTLES_S = 0.25
 """What can be done, or refused, at once is so within that time of the receipt."""
 
 
-def send(folder: RunFolder, request: Request, *, origin: str = "cli") -> int:
-    """Put a request into a run's inbox; returns its id. Raises `RunError` where no runner is there to read it.
+def send(folder: RunFolder, request: Request, by: Viewer, *, keep: bool = False, take_over: bool = False) -> int:
+    """Put a viewer's request into a run's inbox; returns its id. With `keep` the viewer steers from then on.
 
+    Raises `RunError` where no runner is there to read it, and `ControlHeld` where somebody else steers.
     A run that lost its runner can still be killed. A kill is seen through by a process of its own.
     """
     alive = is_held(folder.lock)
     if not alive and (not isinstance(request, Kill) or of_folder(folder).state == "ended"):
         raise no_runner(folder)
-    inbox = Inbox(folder.inbox)
-    try:
-        request_id = inbox.post(request, origin=origin)
-    finally:
-        inbox.close()
+    with closing(Inbox(folder.inbox)) as inbox:
+        request_id = inbox.post_by(by, request, keep=keep, take_over=take_over)
     if isinstance(request, Kill):
         start_aftermath(folder, request_id)
     return request_id
@@ -47,12 +47,12 @@ def no_runner(folder: RunFolder) -> RunError:
     return RunError(f"{folder.run} has no runner yet", hint=f"mlrb show {folder.run}")
 
 
-def ask(folder: RunFolder, request: Request, *, timeout_s: float, origin: str = "cli") -> ev.Event:
+def ask(folder: RunFolder, request: Request, by: Viewer, *, timeout_s: float, take_over: bool = False) -> ev.Event:
     """Send a request; returns the event that answers it, or its receipt where the answer may be long in coming.
 
     Raises `RunError` with the reason where it is refused, and where nothing was heard in time.
     """
-    request_id = send(folder, request, origin=origin)
+    request_id = send(folder, request, by, take_over=take_over)
     event = await_answer(folder, request_id, timeout_s=timeout_s, waits_long=_waits_long(folder, request))
     if event is not None:
         return event

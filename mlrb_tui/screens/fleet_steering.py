@@ -16,6 +16,7 @@ from tasks.errors import MlrbError
 
 if TYPE_CHECKING:
     from agent.record.inbox import Approve, Request
+    from agent.record.viewer import Viewer
     from mlrb_tui.views.blocks import Asked
 
 _LOOK_EVERY_S = 0.15
@@ -122,20 +123,35 @@ class Steering(Answering):
         if folder is not None and self.may_steer():
             self._send(folder, request, word)
 
+    def _offer_to_take_over(self, said: str, folder: RunFolder, request: "Request", word: str) -> None:
+        """Say who steers that run, and send the request all the same where that is wanted."""
+        from mlrb_tui.widgets.who_steers import Choice, WhoSteers
+
+        def go_on(choice: Choice | None) -> None:
+            if choice == "take over":
+                self._send(folder, request, word, take_over=True)
+
+        self.app.push_screen(WhoSteers(f"{folder.run}: {said}", can_ask=False), go_on)
+
     @work(group="steer")
-    async def _send(self, folder: RunFolder, request: "Request", word: str) -> None:
+    async def _send(self, folder: RunFolder, request: "Request", word: str, take_over: bool = False) -> None:
+        from agent.errors import ControlHeld
         from agent.record.inbox import Resume
         from mlrb_tui.control.revive import revived
         from mlrb_tui.control.steer import patience_s, send
 
         try:
             async with self.sending:
-                if isinstance(request, Resume) and await asyncio.to_thread(revived, folder):
+                viewer: Viewer = self.app.viewer  # type: ignore[attr-defined]
+                revive = isinstance(request, Resume)
+                if revive and await asyncio.to_thread(revived, folder, viewer, take_over=take_over):
                     self.app.notify(f"a new runner has taken up {folder.run}", timeout=3)
                     return
-                asked = await asyncio.to_thread(send, folder, request, origin="app")
+                asked = await asyncio.to_thread(send, folder, request, viewer, take_over=take_over)
             self.app.notify(f"{word}: asked of {folder.run}", timeout=2)
             await self._tell_answer(folder, asked, patience_s(request))
+        except ControlHeld as error:
+            self._offer_to_take_over(error.message, folder, request, word)
         except MlrbError as error:
             said = " · ".join(part for part in (error.message, error.hint) if part)
             self.app.notify(printable(said), severity="error", markup=False)

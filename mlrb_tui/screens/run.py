@@ -14,13 +14,15 @@ from textual.widgets import Input
 from agent.errors import RecordError
 from agent.record.home import RunFolder
 from agent.record.inbox import Approve
+from agent.record.lease import Standing
 from agent.record.text import one_line
 from agent.record.values import Limits, RunSummary, WantedApproval
+from agent.record.viewer import Viewer
 from mlrb_tui.control.recording import Recording
 from mlrb_tui.screens.answering import Answering
 from mlrb_tui.screens.run_moving import RunMoving
 from mlrb_tui.screens.run_steering import STEERING, STEERING_KEYS, RunSteering
-from mlrb_tui.views import search
+from mlrb_tui.views import control, search
 from mlrb_tui.views.panels import Shown
 from mlrb_tui.views.receipts import standing
 from mlrb_tui.views.run import RunView
@@ -52,6 +54,7 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         *Answering.ANSWER_BINDINGS,
         *RunSteering.STEERING_BINDINGS,
+        *RunSteering.CONTROL_BINDINGS,
         *RunMoving.MOVING_BINDINGS,
         Binding("slash", "search", "search", id="run.search", key_display="/", tooltip="find a text in this run"),
         Binding("n", "search_on(True)", "next match", id="run.next", show=False),
@@ -63,9 +66,12 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         Binding("escape", "leave", "back", id="run.escape", show=False),
     ]
 
-    def __init__(self, recording: Recording, *, read_only: bool = False, ascii_only: bool = False) -> None:
+    def __init__(
+        self, recording: Recording, *, viewer: Viewer | None = None, read_only: bool = False, ascii_only: bool = False
+    ) -> None:
         super().__init__(classes="-ascii" if ascii_only else "")
         self.recording = recording
+        self.viewer = viewer or Viewer.here("app")
         self.read_only = read_only
         self.view = RunView(recording.reader)
         self._live = recording.live
@@ -97,6 +103,7 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         for lines in self.query(Lines):
             lines.ascii_only = self.has_class("-ascii")
         self.view.read_marks()
+        self.watch_control(self.recording.folder if self._live or self.lost else None)
         self.set_interval(_TICK_S, self._tick)
         if not self.view.marks_complete:
             self.run_worker(self._read_marks(), group="marks")
@@ -104,6 +111,7 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
     def on_unmount(self) -> None:
         # The manager is the app's: `cancel_all` would end the fleet's own look too.
         self.workers.cancel_node(self)
+        self.leave_control(self.recording.folder)
         self.recording.close()
 
     def on_resize(self) -> None:
@@ -121,6 +129,8 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         if new_second:
             self._look_whether_live()
         self._take_in(passed)
+        if new_second or self._new:
+            self.look_at_control()
         if self.asked is not None:
             self.say_answer(standing(self.view.reader, self.asked))
         if now >= self._next_frame and self._new:
@@ -174,7 +184,10 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         requests = self.view.transcript.open_requests if self._live or not self.view.at_end else []
         self._offer_keys(shown.summary)
         header = self.query_one(RunHeader)
-        return header.update(shown, lost=self.lost, requests=requests, said=text)
+        standing = self.standing if self._live or self.lost else Standing()
+        asked = control.asked(standing, self.viewer)
+        steers = control.steers(standing, self.viewer)
+        return header.update(shown, lost=self.lost, requests=requests, said=text or asked, steers=steers)
 
     def _offer_keys(self, summary: RunSummary) -> None:
         """Of a moment that has passed nothing can be asked; keys then stand for the run as it is."""
@@ -245,6 +258,8 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         folder, wanted = self.steered, self.view.summary.approval
         if folder is not None and wanted is None:
             self.say("nothing waits for a word")
+        elif folder is not None and self.somebody_else_steers(lambda: self.say("you steer; answer now")):
+            return None
         return None if folder is None or wanted is None else (folder, wanted)
 
     def say_word(self, folder: RunFolder, word: Approve) -> None:

@@ -4,9 +4,8 @@ import asyncio
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
-from agent.errors import RecordError
+from agent.errors import ControlHeld, RecordError
 from agent.record.asked import queued_messages
 from agent.record.home import RunFolder
 from agent.record.inbox import ApproveMode, ChangeLimits, Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
@@ -17,6 +16,7 @@ from mlrb_tui.control.revive import revived
 from mlrb_tui.control.spent import FORCE, wanted_limits
 from mlrb_tui.control.steer import send
 from mlrb_tui.screens.answering import ANSWERING, ANSWERING_KEYS
+from mlrb_tui.screens.controlling import Controlling
 from mlrb_tui.views import receipts, steering, words
 from mlrb_tui.views.blocks import Asked
 from mlrb_tui.views.steering import PAUSE_WORDS
@@ -28,12 +28,13 @@ KILL_DETAIL = (
 )
 
 
-STEERING = ("pause", "resume", "inject", "messages", "interrupt", "score", "limits", "approve_mode", "kill", *ANSWERING)
+STEERING = ("pause", "resume", "inject", "messages", "interrupt", "score", "limits", "approve_mode", "kill", "control",
+            "hand_over", *ANSWERING)  # fmt: skip
 """The actions that ask something of a run."""
-STEERING_KEYS = ("p", "h", "P", "r", "i", "m", "x", "s", "l", "M", "k", *ANSWERING_KEYS)
+STEERING_KEYS = ("p", "h", "P", "r", "i", "m", "x", "s", "l", "M", "k", "c", "C", *ANSWERING_KEYS)
 
 
-class RunSteering(Screen[None]):
+class RunSteering(Controlling):
     """Requests to one run; each is said at once, and its answer comes back as an event."""
 
     STEERING_BINDINGS: ClassVar[tuple[BindingType, ...]] = (
@@ -63,11 +64,6 @@ class RunSteering(Screen[None]):
     """Requests reach the inbox in the order of their keys."""
 
     @property
-    def steered(self) -> RunFolder | None:
-        """The run that keys act on; None, said to the person, where there is none to act on."""
-        raise NotImplementedError
-
-    @property
     def approving(self) -> bool:
         """Whether calls wait for a person."""
         raise NotImplementedError
@@ -75,10 +71,6 @@ class RunSteering(Screen[None]):
     @property
     def limits(self) -> Limits:
         """The limits that hold now."""
-        raise NotImplementedError
-
-    def say(self, text: str) -> None:
-        """Show a word to the person."""
         raise NotImplementedError
 
     def action_pause(self, strength: PauseStrength) -> None:
@@ -99,7 +91,7 @@ class RunSteering(Screen[None]):
 
     def action_inject(self) -> None:
         """Ask for a message and send it."""
-        if self.steered is None:
+        if self.steered is None or self.somebody_else_steers(self.action_inject):
             return
         from mlrb_tui.widgets.dialogs import TextPrompt
 
@@ -113,7 +105,7 @@ class RunSteering(Screen[None]):
     def action_messages(self) -> None:
         """Show what is queued, and change or take back one of it."""
         folder = self.steered
-        if folder is None:
+        if folder is None or self.somebody_else_steers(self.action_messages):
             return
         from mlrb_tui.widgets.queued import QueuedMessages, Wish
 
@@ -140,7 +132,7 @@ class RunSteering(Screen[None]):
     def action_limits(self) -> None:
         """Ask for new limits and send them."""
         folder = self.steered
-        if folder is None:
+        if folder is None or self.somebody_else_steers(self.action_limits):
             return
         from mlrb_tui.widgets.dialogs import TextPrompt
 
@@ -174,13 +166,16 @@ class RunSteering(Screen[None]):
     async def _send(self, folder: RunFolder, request: Request, word: str) -> None:
         try:
             async with self.sending:
-                if isinstance(request, Resume) and await asyncio.to_thread(revived, folder):
+                if isinstance(request, Resume) and await asyncio.to_thread(revived, folder, self.viewer, keep=True):
                     self.say("a new runner has taken it up")
                     return
-                asked = await asyncio.to_thread(send, folder, request, origin="app")
+                asked = await asyncio.to_thread(send, folder, request, self.viewer, keep=True)
+        except ControlHeld as error:
+            self.offer_control(error.message, lambda: self.ask(request, word))
         except MlrbError as error:
             self.say(one_line(" · ".join(part for part in (error.message, error.hint) if part)))
         else:
+            self.look_at_control()
             # Said first: the answer, which may be there already, then takes its place.
             self.say(f"{word}: asked, the runner has not read it yet")
             self.asked, self.asked_is_read = asked, False

@@ -6,16 +6,22 @@ from agent.record.text import one_line
 from agent.record.values import RunSummary, WantedApproval
 from mlrb_tui.views import checklist, pauses, words
 from mlrb_tui.views.blocks import Asked
+from mlrb_tui.views.control import Steers
 from mlrb_tui.views.now import activity, activity_since
 from mlrb_tui.views.questions import answer_keys
 from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, row, width_of
 
 _WEIGHTS = {"kill": 2, "pause": 1}
+_NOBODY = Steers()
 
 
-def rows(summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str) -> list[Row]:
+def rows(
+    summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str,
+    steers: Steers = _NOBODY,
+) -> list[Row]:  # fmt: skip
     """Two rows: who and how it stands; what it does and what waits. `said` is the last word to the person."""
-    return [_identity(summary, width, lost=lost), _doing(summary, now, width, lost=lost, requests=requests, said=said)]
+    doing = _doing(summary, now, width, lost=lost, requests=requests, said=said)
+    return [_identity(summary, width, lost=lost, steers=steers), doing]
 
 
 def state(summary: RunSummary, *, lost: bool) -> Span:
@@ -32,7 +38,7 @@ def state(summary: RunSummary, *, lost: bool) -> Span:
     return Span(said, "state-ok" if well else "state-warn")
 
 
-def _identity(summary: RunSummary, width: int, *, lost: bool) -> Row:
+def _identity(summary: RunSummary, width: int, *, lost: bool, steers: Steers) -> Row:
     """The fullest way to say it that fits; the task outlives the model, the state outlives all."""
     for parts, full in ((4, True), (3, True), (2, True), (2, False), (1, False), (0, False)):
         names = (summary.task, summary.scale, summary.model, summary.sandbox)[:parts]
@@ -43,7 +49,9 @@ def _identity(summary: RunSummary, width: int, *, lost: bool) -> Row:
         standing = (gap, state(summary, lost=lost), gap, *_steps(summary, full=full))
         warning = Span(", isolates nothing" if bare else "", "warn")
         line_left = row(" ", run, Span(f"  {about}" if about else ""), warning, *standing)
-        line_right = row(*_helped(summary, full=full), *_spent(summary, full=full), " ")
+        who = steers.full if full else steers.short
+        control = [Span(who, "person"), gap] if who else []
+        line_right = row(*control, *_helped(summary, full=full), *_spent(summary, full=full), " ")
         if width_of(line_left) + width_of(line_right) + 2 <= width:
             return apart(line_left, line_right, width)
     return cut_row(line_left, width)

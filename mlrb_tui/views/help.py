@@ -15,6 +15,8 @@ _STEERING = (
     "limits",
     "approve",
     "messages",
+    "control",
+    "hand_over",
 )
 _GROUPS = {"answer": "answering a run", "table": "moving", "move": "moving", "filter": "moving"}
 
@@ -80,6 +82,11 @@ CONCEPTS: tuple[tuple[str, str], ...] = (
         "approve",
         "In approve mode each call that runs or changes something waits for your word. An edit and a rejection are"
         " told to the agent; always lets a class of commands through for the rest of the run. The time is yours.",
+    ),
+    (
+        "control",
+        "Any number watch a run, one steers it: whoever first asks something of it, until they leave. Another can ask"
+        " for control, or take it, and whoever had it is told. Who is gone holds nothing.",
     ),
     (
         "kill",

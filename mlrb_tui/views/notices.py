@@ -3,7 +3,7 @@
 from agent.record import events as ev
 from agent.record.summary import preview
 from agent.record.text import one_line
-from mlrb_tui.views import words
+from mlrb_tui.views import control, words
 from mlrb_tui.views.blocks import Notice, place_of
 
 HEADS = (
@@ -11,7 +11,7 @@ HEADS = (
     "sandbox_lost", "sandbox_away", "sandbox_back", "run_left",
     "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
     "note_taken", "plan_changed", "request_received", "graded", "alert_raised",
-    "approval_asked", "approve_mode_changed", "tool_taken_up",
+    "approval_asked", "approve_mode_changed", "tool_taken_up", "control_taken", "control_released",
 )  # fmt: skip
 """The kinds that begin a block."""
 
@@ -92,6 +92,8 @@ def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             return "✎", "note", preview(text), "dim"
         case ev.PlanChanged(items=items):
             return "≡", "plan", "; ".join(items), "thought"
+        case ev.ControlTaken() | ev.ControlReleased():
+            return "◆", "control", control.said(body), "person"
         case ev.AlertRaised(message=message, hint=hint):
             return "▲", "alarm", " · ".join(part for part in (message, hint) if part), "warn"
         case ev.Unknown(kind=kind):

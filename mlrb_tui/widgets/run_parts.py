@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from mlrb_tui.views import header, panels
 from mlrb_tui.views.blocks import Asked
+from mlrb_tui.views.control import Steers
 from mlrb_tui.views.panels import Shown
 from mlrb_tui.widgets.lines import Lines
 
@@ -11,9 +12,11 @@ from mlrb_tui.widgets.lines import Lines
 class RunHeader(Lines):
     """What run this is, how it stands, what it does now."""
 
-    def update(self, shown: Shown, *, lost: bool, requests: Sequence[Asked], said: str) -> int:
+    def update(self, shown: Shown, *, lost: bool, requests: Sequence[Asked], said: str, steers: Steers) -> int:
         """Show it as it stands; returns about how many bytes that repaints."""
-        rows = header.rows(shown.summary, shown.now, self.size.width, lost=lost, requests=requests, said=said)
+        rows = header.rows(
+            shown.summary, shown.now, self.size.width, lost=lost, requests=requests, said=said, steers=steers
+        )
         return self.show(rows[: max(1, self.size.height)])
 
 
