@@ -73,11 +73,14 @@ class Controlling(Screen[None]):
         if self.lease is None:
             return
         for change in self.lease.look():
-            self._tell(control.notice(change, self.viewer))
+            if said := control.notice(change, self.viewer):
+                self._tell(said)
+                self._say_nothing()
         asked = control.asked(self.standing, self.viewer)
         if asked != self._told_of:
             self._told_of = asked
-            self._tell(asked)
+            if asked:
+                self._tell(asked)
 
     def somebody_else_steers(self, then: Callable[[], None]) -> bool:
         """Whether somebody else does; they are then named, and what was wanted is done after a take-over."""
@@ -108,12 +111,12 @@ class Controlling(Screen[None]):
     def action_control(self) -> None:
         """Take control where nobody has it; let it go where this app has it."""
         folder = self.steered
-        if folder is None or self.somebody_else_steers(lambda: self.say("you steer")):
+        if folder is None or self.somebody_else_steers(self._say_nothing):
             return
         if self.mine:
             self._do(lambda: leases.release(folder, self.viewer), lambda: self.say("you steer no more"))
         else:
-            self._do(lambda: leases.take(folder, self.viewer), lambda: self.say("you steer"))
+            self._do(lambda: leases.take(folder, self.viewer), self._say_nothing)
 
     def action_hand_over(self) -> None:
         """Give control to who asked first."""
@@ -147,8 +150,11 @@ class Controlling(Screen[None]):
         self.run_worker(do(), group="control")
 
     def _say_asked(self) -> None:
-        self.say("you steer" if self.mine else "asked for control; you are told when it is handed over")
+        self.say("" if self.mine else "asked for control; you are told when it is handed over")
 
     def _tell(self, said: str) -> None:
-        if said:
-            self.app.notify(printable(said), severity="warning", timeout=_NOTICE_S, markup=False)
+        self.app.notify(printable(said), severity="warning", timeout=_NOTICE_S, markup=False)
+
+    def _say_nothing(self) -> None:
+        """Take back the last word: the head itself says who steers."""
+        self.say("")

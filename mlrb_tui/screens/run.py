@@ -258,7 +258,7 @@ class RunScreen(RunMoving, RunSteering, Answering, OpaqueScreen):
         folder, wanted = self.steered, self.view.summary.approval
         if folder is not None and wanted is None:
             self.say("nothing waits for a word")
-        elif folder is not None and self.somebody_else_steers(lambda: self.say("you steer; answer now")):
+        elif folder is not None and self.somebody_else_steers(lambda: self.say("answer it now")):
             return None
         return None if folder is None or wanted is None else (folder, wanted)
 

@@ -33,7 +33,7 @@ def notice(change: Change, viewer: Viewer) -> str:
     mine = change.viewer.viewer == viewer.viewer
     match change.how:
         case "taken_over" if lost:
-            return f"{who} took over at {at}; c takes control again"
+            return f"{who} took over at {at}; c asks for it, or takes it"
         case "passed" if lost:
             return f"{who} paused or killed it at {at}, past this app; you still steer"
         case "handed" if mine:
