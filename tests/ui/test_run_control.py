@@ -186,7 +186,7 @@ async def test_a_viewer_that_may_only_look_steers_by_no_key_no_palette_and_no_mo
             commands = {command.title: command.callback for command in app.get_system_commands(screen)}
             for binding in (*RunScreen.STEERING_BINDINGS, *RunScreen.CONTROL_BINDINGS, *RunScreen.ANSWER_BINDINGS):
                 assert isinstance(binding, Binding)
-                await commands[binding.description.capitalize()]()  # type: ignore[misc]
+                await commands[binding.description.capitalize()]()
                 assert app.screen is screen, binding.description
             await fleet_until(pilot, lambda: "look only" in shown(pilot), "the word why not")
             for row in range(30):
