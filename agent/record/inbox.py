@@ -136,11 +136,15 @@ def _allow_closing(connection: sqlite3.Connection) -> None:
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _allow_closing, lease.create)
 
 
+# Anyone writes here, and SQLite lets those who wait go in no order: on a busy machine one may come late.
+_PATIENCE_S = 20.0
+
+
 class Inbox:
     """Both ends of a run's inbox; made by the launcher, so that a request to a queued run is kept too."""
 
     def __init__(self, path: Path) -> None:
-        self._connection = open_writable(path)
+        self._connection = open_writable(path, patience_s=_PATIENCE_S)
         migrate(self._connection, MIGRATIONS)
         path.chmod(0o600)
 

@@ -166,11 +166,20 @@ class Control:
         return True
 
     def expire(self) -> None:
-        """Take control from a holder that is gone, so that the record says so; only then it writes."""
+        """Take control from a holder that is gone, so that the record says so; only then it writes.
+
+        It waits for nobody: a runner does it now and then, between other things.
+        """
         lease = _lease(self._connection)
-        if lease is not None and not lease.holds:
+        if lease is None or lease.holds:
+            return
+        patience_ms = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
+        self._connection.execute("PRAGMA busy_timeout = 0")
+        try:
             with transaction(self._connection):
                 self._clear_dead()
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout = {patience_ms}")
 
     def admit(self, viewer: Viewer, *, keep: bool, take_over: bool, own_passes: bool) -> bool:
         """Let a request be posted, inside the caller's transaction; returns whether to `let_go` once it is.

@@ -11,10 +11,10 @@ from agent.errors import RecordError
 _PATIENCE_S = 5.0
 
 
-def open_writable(path: Path) -> sqlite3.Connection:
-    """A connection in WAL mode; transactions are explicit."""
+def open_writable(path: Path, *, patience_s: float = _PATIENCE_S) -> sqlite3.Connection:
+    """A connection in WAL mode; transactions are explicit, and wait so long for those of others."""
     try:
-        connection = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_S, check_same_thread=False)
+        connection = sqlite3.connect(path, isolation_level=None, timeout=patience_s, check_same_thread=False)
         _use_wal(connection)
         connection.execute("PRAGMA synchronous = FULL")
     except sqlite3.Error as error:
@@ -60,7 +60,9 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
     except sqlite3.Error as error:
-        raise RecordError(f"it cannot be kept: {error}", hint="is the disk full?") from error
+        busy = error.sqlite_errorcode == sqlite3.SQLITE_BUSY if isinstance(error, sqlite3.OperationalError) else False
+        hint = "another program holds the file; try again" if busy else "is the disk full?"
+        raise RecordError(f"it cannot be kept: {error}", hint=hint) from error
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Callable[[sqlite3.Connection], None]]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agent.errors import ControlHeld
+from agent.errors import ControlHeld, RecordError
 from agent.record.inbox import MIGRATIONS, Inbox, Inject, Kill, Pause, Resume
 from agent.record.lease import ASK_S, TTL_S
 from agent.record.lease_watch import LeaseWatch, standing_of
@@ -210,3 +210,16 @@ def test_looking_writes_nothing_and_tells_each_change_once(inbox: Inbox, tmp_pat
 def test_a_folder_without_an_inbox_has_nobody_who_steers(tmp_path: Path) -> None:
     assert standing_of(tmp_path / "inbox.db").holder is None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_runner_that_ends_a_dead_lease_waits_for_no_other_program(inbox: Inbox, tmp_path: Path) -> None:
+    inbox.control.take(gone("ann"))
+    stuck = open_writable(tmp_path / "inbox.db")
+    stuck.execute("BEGIN IMMEDIATE")
+    with pytest.raises(RecordError, match="locked"):
+        inbox.control.expire()
+    assert _happened(inbox) == ["free ann"]
+    stuck.execute("ROLLBACK")
+    stuck.close()
+    inbox.control.expire()
+    assert _happened(inbox) == ["free ann", "expired ann"]
