@@ -189,21 +189,6 @@ def test_ones_own_pause_and_kill_need_no_take_over_and_the_other_program_steers_
     assert [body.who for body in run.bodies(ev.ControlTaken)] == ["ann"]
 
 
-def test_two_that_resume_a_lost_run_at_once_give_it_one_runner(runs: Runs) -> None:
-    run = working(runs)
-    assert run.process is not None
-    run.process.kill()
-    run.process.wait()
-    started = [command(runs, who, "resume", run.folder.run) for who in ("ann", "bob")]
-    for process in started:
-        process.communicate(timeout=90)
-    assert sorted(process.returncode for process in started) == [0, 6]
-    resumed = [body for body in run.bodies(ev.RunStarted) if body.resumed]
-    assert len(resumed) == 1
-    assert standing_of(run.folder.inbox).lease is None
-    assert mlrb(runs, "ann", "kill", run.folder.run)[0] == 0
-
-
 def test_two_that_resume_a_paused_run_at_once_resume_it_once(runs: Runs) -> None:
     run = working(runs)
     run.answer_to(run.post(Pause(strength="now")))
