@@ -7,6 +7,9 @@ from agent.record.values import RunSummary
 Clock = Literal["working_s", "waited_s", "paused_s", "approval_s"]
 """The clocks of a summary; at most one runs at a time."""
 
+LONGEST_SILENCE_S = 15.0
+"""A runner that lives beats every five seconds: what a wall clock says beyond this was added by setting it."""
+
 
 def clock_of(summary: RunSummary) -> Clock | None:
     """The clock that runs: making data, starting a sandbox and the final scoring are nobody's working time."""
@@ -25,3 +28,8 @@ def clocks_at(summary: RunSummary, now: float) -> dict[str, float]:
     if clock is None or summary.at == 0.0 or now <= summary.at:
         return {}
     return {clock: getattr(summary, clock) + now - summary.at}
+
+
+def moment_by_wall(at: float, wall: float) -> float:
+    """What time it is in a live run's record, whose last event was at `at`; its runner heeds no clock that is set."""
+    return min(max(wall, at), at + LONGEST_SILENCE_S)

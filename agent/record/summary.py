@@ -54,7 +54,8 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
         case ev.RunStarted():
             started = summary.started_at if summary.started_at is not None else event.at
             return {
-                "state": "starting", "started_at": started, "proofs": (), "outcome_detail": "", **_IN_REACH,
+                "state": "starting", "started_at": started, "proofs": (), "outcome_detail": "", "waiting": False,
+                **_IN_REACH,
             } | _now("starting", event.at)  # fmt: skip
         case ev.SandboxStarted(sandbox=sandbox):
             return {"sandbox": sandbox}
@@ -153,7 +154,7 @@ def _settled(summary: RunSummary, request_id: int) -> dict[str, object]:
 
 def _taken_up(summary: RunSummary, body: ev.ToolTakenUp, at: float) -> dict[str, object]:
     said = _now(one_line(preview(body.summary), 80) or body.tool, at)
-    return _working(summary) | {"approval": None, "working_s": summary.working_s + body.worked_s} | said
+    return _working(summary) | {"approval": None} | said
 
 
 def _wanted(body: ev.ApprovalAsked, at: float) -> WantedApproval:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from agent.record import events as ev
 from agent.record.log import EventReader
+from agent.record.values import RunSummary
 from agent.runner.approvals import Word
 from agent.runner.output import OutputSoFar
 from agent.sandbox.base import StartedSandbox
@@ -27,8 +28,8 @@ class CutCall:
     """Whether it put a note into the record."""
     word: Word | None
     """What a person had said to it."""
-    booked_s: float
-    """Working time that the record holds for it."""
+    seen_s: float
+    """How long the record's clocks say that it worked under a runner."""
 
     def standing(self, started: StartedSandbox) -> Standing:
         """What became of its command."""
@@ -38,8 +39,8 @@ class CutCall:
         return "never began" if started.guest and started.guest == self.guest else "unknown"
 
     def worked_alone_s(self, started: StartedSandbox) -> float:
-        """How long its command worked without anybody to book it."""
-        return max(0.0, started.last_s - self.booked_s) if self.standing(started) == "known" else 0.0
+        """How long its command worked without a runner."""
+        return max(0.0, started.last_s - self.seen_s) if self.standing(started) == "known" else 0.0
 
 
 def read_cut_call(reader: EventReader) -> CutCall | None:
@@ -66,8 +67,13 @@ def _read(reader: EventReader, event: ev.Event, called: ev.ToolCalled) -> CutCal
         ),
         noted=bool(reader.of_kinds(("note_taken",), after=event.seq, limit=1)),
         word=_word(reader, event.seq, called.call_id),
-        booked_s=reader.summary().working_s - reader.summary(event.seq).working_s,
+        seen_s=_clocks_s(reader.summary()) - _clocks_s(reader.summary(event.seq)),
     )
+
+
+def _clocks_s(summary: RunSummary) -> float:
+    # While what it runs on is out of reach, a call is booked as waiting.
+    return summary.working_s + summary.waited_s
 
 
 def _word(reader: EventReader, upto: int, call_id: str) -> Word | None:

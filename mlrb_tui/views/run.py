@@ -2,6 +2,7 @@
 
 from agent.record import events as ev
 from agent.record import queries
+from agent.record.clocks import moment_by_wall
 from agent.record.log import EventReader
 from agent.record.summary import fold
 from agent.record.values import RunSummary
@@ -74,7 +75,7 @@ class RunView:
         """The moment that clocks show: the wall's where the run is followed live, else the log's."""
         if self.player.playing:
             return self.player.at
-        return max(wall, self.at) if live and self.at_end else self.at
+        return moment_by_wall(self.at, wall) if live and self.at_end else self.at
 
     def summary_at(self, now: float) -> RunSummary:
         """The summary with its clocks brought forward."""

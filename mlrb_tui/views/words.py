@@ -2,7 +2,7 @@
 
 import time
 
-from agent.record.clocks import clocks_at
+from agent.record.clocks import clocks_at, moment_by_wall
 from agent.record.text import one_line
 from agent.record.values import Limits, RunSummary, Score
 
@@ -99,7 +99,8 @@ def time_left_s(summary: RunSummary, now: float | None = None) -> float | None:
     """Seconds of working time left; None without a limit. `now` defaults to this moment for a run that works."""
     if summary.limits.time_s is None:
         return None
-    used_s = clocks_at(summary, time.time() if now is None else now).get("working_s", summary.working_s)
+    moment = moment_by_wall(summary.at, time.time() if now is None else now)
+    used_s = clocks_at(summary, moment).get("working_s", summary.working_s)
     return max(0.0, summary.limits.time_s - used_s)
 
 

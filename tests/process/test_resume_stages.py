@@ -213,3 +213,23 @@ def test_run_that_was_shot_on_its_way_out_ends_with_one_score(runs: Runs, last: 
     assert len(run.bodies(ev.SandboxStopped)) == 1
     assert [event.seq for event in run.events()] == list(range(1, len(run.events()) + 1))
     assert run.summary().final_score is not None
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+def test_clock_that_was_set_while_no_runner_lived_neither_ends_a_run_nor_lets_it_run_on(runs: Runs, hours: int) -> None:
+    run = runs.start([bash(COUNT), script_line("submit")], limits=Limits(time_s=60.0))
+    until(lambda: ticks(run) > 5, "the command ticks")
+    kill(run)
+    # Seen from here, a clock that was set back by an hour has left a record that is an hour ahead.
+    with sqlite3.connect(run.folder.events) as connection:
+        connection.execute("UPDATE events SET at = at + ?", (hours * 3600.0,))
+    connection.close()
+    resumed(run)
+    run.wait_for(ev.ToolTakenUp)
+    assert run.summary().working_s < 50.0
+    run.post(ChangeLimits(limits=Limits(time_s=run.summary().working_s + 0.5)))
+    ended = run.ended()
+    assert (ended.outcome, ended.limit) == ("limit", "time")
+    times = [event.at for event in run.events()]
+    assert times == sorted(times)
+    assert run.summary().working_s < 60.0

@@ -78,8 +78,8 @@ def test_left_names_the_limit_that_ends_the_run_first() -> None:
 
 
 def test_time_runs_between_two_events() -> None:
-    run = a_run("a", "a/b", "m", working_s=0.0, limits=Limits(time_s=600.0))
-    assert _said("left", run, Context(now=NOON + 300, id_width=4)) == "5 m"
+    run = a_run("a", "a/b", "m", working_s=0.0, limits=Limits(time_s=300.0))
+    assert _said("left", run, Context(now=NOON + 12, id_width=4)) == "4 m"
 
 
 def test_a_run_without_limits_has_nothing_left_to_say() -> None:

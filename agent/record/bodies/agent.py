@@ -41,7 +41,7 @@ class ToolTakenUp(Body, frozen=True, kw_only=True, tag="tool_taken_up"):
     summary: Text = ""
     """The call as one would type it."""
     worked_s: float = 0.0
-    """How long its command worked while there was no runner; it is working time like any other."""
+    """How long its command worked while there was no runner; no clock has it, since nobody could see or steer it."""
 
 
 class ToolOutput(Body, frozen=True, kw_only=True, tag="tool_output"):
