@@ -183,7 +183,8 @@ def test_run_that_reached_a_limit_is_not_let_on_when_its_scoring_was_cut_off(run
 @pytest.mark.parametrize("asks", ["validate", "score"])
 def test_grading_that_somebody_asked_for_is_done_again_and_answered(runs: Runs, asks: str) -> None:
     tool = script_line("validate") if asks == "validate" else bash(COUNT)
-    run = runs.start([bash("echo slow > answer.txt"), tool, script_line("submit")])
+    waits = bash("until [ -e go.txt ]; do sleep 0.02; done")
+    run = runs.start([bash("echo slow > answer.txt"), tool, waits, script_line("submit")])
     run.wait_for(ev.ToolCalled, count=2)
     request = run.post(ScoreNow(), who="ann") if asks == "score" else 0
     run.wait_for(ev.GradingProgressed)
