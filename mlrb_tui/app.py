@@ -60,6 +60,8 @@ class MlrbApp(App[int]):
         self.live_runs = 0
         self.crash = ""
         """What broke the app, in one line."""
+        self.watched = ""
+        """The live run that was looked at when the app was ended."""
         self._recording = recording
         self._mouse_taken = self.settings.mouse and may_take_mouse(environment)
         for theme in THEMES:
@@ -169,14 +171,22 @@ class MlrbApp(App[int]):
 
     def leave(self, code: int) -> None:
         """End the app from a signal handler."""
+        self.watched = self._looked_at()
         loop = self._loop
         if loop is not None:
             loop.call_soon_threadsafe(lambda: self.exit(code, return_code=code))
+
+    def _looked_at(self) -> str:
+        """The live run on the screen, or below a dialog on it."""
+        stack = self._screen_stacks.get(self._current_mode, [])
+        recordings = [screen.recording for screen in stack if hasattr(screen, "recording")]
+        return recordings[-1].name if recordings and recordings[-1].live else ""
 
     def _handle_exception(self, error: Exception) -> None:
         """A bug ends the app in one clear line; the traceback goes to a file, not over the screen."""
         import traceback
 
+        self.watched = self._looked_at()
         self.crash = self.crash or one_line(f"{type(error).__name__}: {error}", 300)
         with contextlib.suppress(OSError), self.log_file.open("a", encoding="utf-8", errors="replace") as file:
             file.write(time.strftime("── %Y-%m-%d %H:%M:%S\n") + "".join(traceback.format_exception(error)))
@@ -208,13 +218,17 @@ def run(app: MlrbApp) -> int:
 
 
 def _say_goodbye(app: MlrbApp) -> None:
-    """What a person should know once the shell is back."""
+    """What a person should know once the shell is back: what broke, and where the runs are."""
+    said = []
     if app.crash:
-        print(f"mlrb: the app broke: {app.crash}", file=sys.stderr)
-        print(f"      the traceback is in {app.log_file}; runs go on: mlrb ls", file=sys.stderr)
+        said = [f"the app broke: {app.crash}", f"the traceback is in {app.log_file}"]
+    if app.watched:
+        said.append(f"run {app.watched} goes on without the app: mlrb watch {app.watched}")
     elif app.live_runs:
         runs, them = ("1 run goes", "it") if app.live_runs == 1 else (f"{app.live_runs} runs go", "them")
-        print(f"mlrb: {runs} on without the app; mlrb comes back to {them}, mlrb ls lists {them}", file=sys.stderr)
+        said.append(f"{runs} on without the app; mlrb comes back to {them}, mlrb ls lists {them}")
+    for number, line in enumerate(said):
+        print(f"{'mlrb:' if not number else '     '} {line}", file=sys.stderr)
 
 
 def _run(app: App[int], node: object, action: str) -> Callable[[], Awaitable[None]]:

@@ -1,5 +1,6 @@
-"""The app with a bug in it: `!` breaks a widget, `&` blocks the event loop for good."""
+"""The app with a bug in it: `!`, or F9 under a dialog, breaks a widget; `&` blocks the event loop for good."""
 
+import sys
 import time
 from typing import ClassVar
 
@@ -7,6 +8,7 @@ from textual.binding import Binding, BindingType
 
 from agent.record.home import Home
 from mlrb_tui.app import MlrbApp, run
+from mlrb_tui.control.recording import open_recording
 
 
 class BrokenApp(MlrbApp):
@@ -14,6 +16,7 @@ class BrokenApp(MlrbApp):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("exclamation_mark", "break", "break", id="test.break"),
+        Binding("f9", "break", "break", id="test.break_anywhere", priority=True),
         Binding("ampersand", "block", "block", id="test.block"),
     ]
 
@@ -28,4 +31,6 @@ class BrokenApp(MlrbApp):
 
 
 if __name__ == "__main__":
-    raise SystemExit(run(BrokenApp(Home.of_user())))
+    home = Home.of_user()
+    recording = open_recording(home, sys.argv[1]) if len(sys.argv) > 1 else None
+    raise SystemExit(run(BrokenApp(home, recording=recording)))

@@ -12,7 +12,7 @@ import pytest
 from agent.record.home import Home
 from tests.process.pty_bytes import colours_used, foreign
 from tests.process.pty_terminal import MLRB, PtyTerminal, terminal_environment
-from tests.ui.fleet_homes import a_run, believable, ended, home_of
+from tests.ui.fleet_homes import a_run, believable, ended, home_of, waiting_for_words
 
 LOGS = Path(__file__).parents[1] / "logs"
 BROKEN = (sys.executable, "-m", "tests.process.pty_broken_app")
@@ -100,6 +100,31 @@ def test_a_bug_is_one_clear_line_and_a_file_not_a_page_of_traceback(home: Home) 
         assert "app.log" in terminal.text.replace("\n", "")
         assert "Traceback" not in terminal.text
         assert "ValueError: a bug with [/markup] in it" in (home.path / "app.log").read_text()
+
+
+WAITS = "7f3a21c4"
+F9 = "\x1b[20~"
+
+
+@pytest.mark.parametrize("ended_by", ["a bug", "SIGTERM"])
+def test_ended_inside_the_dialog_on_a_call_it_leaves_the_terminal_sane_and_says_where_the_run_is(
+    tmp_path: Path, ended_by: str
+) -> None:
+    with ExitStack() as alive:
+        home = home_of(tmp_path / "home", waiting_for_words(), alive)
+        with PtyTerminal((*BROKEN, WAITS), columns=100, lines=30, environment=_environment(home)) as terminal:
+            terminal.wait_for("waits for you")
+            terminal.press("e")
+            terminal.wait_for("Edit bash")
+            if ended_by == "a bug":
+                terminal.press(F9)
+                assert terminal.wait_for_end() == 1
+                assert "the app broke: ValueError" in terminal.text
+            else:
+                terminal.signal(signal.SIGTERM)
+                assert terminal.wait_for_end() == 128 + signal.SIGTERM
+            _left_sane(terminal)
+            assert f"mlrbwatch{WAITS}" in "".join(terminal.text.split())
 
 
 def test_suspended_it_gives_the_terminal_back_and_comes_back_as_it_was(home: Home) -> None:
