@@ -125,7 +125,13 @@ class Pausing:
             except SandboxLost:
                 # Nothing is left that could be frozen; the agent waits all the same.
                 strength = "step"
+        # Somebody may have asked for a pause since; one that is no stronger is answered here, or never.
+        wish = self._wished
         self._take_effect(WishedPause(strength, pause.by, pause.why, None, pause.limit))
+        if wish is not None:
+            self._wished = wish
+            if not self._is_stronger(wish):
+                self._withdraw(f"it is paused already, by {pause.by or 'someone'}")
 
     async def hold_sandbox(self) -> None:
         """A sandbox that was just taken up is awake: freeze it where a pause says so."""

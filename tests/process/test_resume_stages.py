@@ -113,6 +113,21 @@ def test_pause_before_the_next_model_call_outlives_the_runner(runs: Runs) -> Non
     assert run.ended().outcome == "submitted"
 
 
+def test_pause_asked_for_before_a_paused_run_is_taken_up_is_answered(runs: Runs) -> None:
+    run = runs.start([bash("true"), bash("true"), script_line("submit")], pace_s=0.3)
+    run.answer_to(run.post(Pause(strength="step"), who="ann"))
+    kill(run)
+    weaker, stronger = run.post(Pause(strength="command"), who="bob"), run.post(Pause(strength="now"), who="eve")
+    resumed(run)
+    assert run.answer_to(stronger).detail == run.answer_to(weaker).detail == "frozen"
+    kill(run)
+    too_late = run.post(Pause(strength="step"), who="bob")
+    resumed(run)
+    assert "it is paused already, by" in run.refusal_of(too_late).reason
+    run.answer_to(run.post(Resume()))
+    assert run.ended().outcome == "submitted"
+
+
 def test_kill_and_pause_that_a_shot_runner_had_only_received_are_done_by_the_next(runs: Runs) -> None:
     run = runs.start([bash(COUNT), script_line("submit")])
     until(lambda: ticks(run) > 5, "the command ticks")
