@@ -19,6 +19,7 @@ from agent.record.inbox import Inbox, Request
 from agent.record.log import EventReader
 from agent.record.request import RunRequest, write_request
 from agent.record.values import ApproveRules, Limits, OnLimit, RunSummary, Text
+from agent.sandbox import leftovers
 
 T = TypeVar("T", bound=ev.Body)
 
@@ -169,6 +170,9 @@ class Runs:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        for run in self.home.run_ids():
+            # What a runner that was shot has left goes on without it.
+            leftovers.clear_processes(self.home, run)
 
 
 @dataclass
