@@ -28,11 +28,30 @@ def roots() -> list[Path]:
 
 
 def load(name: str) -> Task:
-    """The task of that name; raises `UsageError` where there is none and `TaskInvalid` where it cannot be read."""
+    """The task of that name, its suite left out where no other has it.
+
+    Raises `UsageError` where there is none, or more than one, and `TaskInvalid` where it cannot be read.
+    """
     folders = dict(_named_folders())
-    if name not in folders:
-        raise UsageError(f"there is no task {name!r}", hint=_did_you_mean(name, list(folders)))
-    return _read(name, folders[name])
+    if name in folders:
+        return _read(name, folders[name])
+    named = sorted(one for one in folders if one.partition("/")[2] == name)
+    if len(named) == 1:
+        return _read(named[0], folders[named[0]])
+    if named:
+        raise UsageError(f"{name!r} names {len(named)} tasks", hint=f"write {' or '.join(named)}")
+    raise UsageError("; ".join([f"there is no task {name!r}", *empty_roots()]), hint=_did_you_mean(name, list(folders)))
+
+
+def empty_roots() -> list[str]:
+    """What is wrong with the folders in `$MLRB_TASKS`, one line a folder: what is not there hides its tasks."""
+    problems = []
+    for root in roots()[1:]:
+        if not root.is_dir():
+            problems.append(f"{TASKS_VARIABLE}: there is no folder {root}")
+        elif next(root.glob("*/*/task.toml"), None) is None:
+            problems.append(f"{TASKS_VARIABLE}: {root} holds no SUITE/NAME/task.toml")
+    return problems
 
 
 def all_tasks() -> list[Task]:
@@ -50,7 +69,7 @@ def all_tasks() -> list[Task]:
 
 def check() -> list[str]:
     """What is wrong with the task folders, one line a problem; empty when all is well."""
-    problems = []
+    problems = empty_roots()
     seen: dict[str, Path] = {}
     for name, folder in sorted(_named_folders()):
         if name in seen:
@@ -105,8 +124,9 @@ def _read(name: str, folder: Path) -> Task:
 def _did_you_mean(name: str, known: list[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-    near += [one for one in sorted(known) if one.endswith("/" + name) and one not in near]
+    # A name without its suite is meant as such, and the suites' names would make all of them alike.
+    names = {one.rpartition("/")[2]: one for one in sorted(known)}
+    near = [names[one] for one in difflib.get_close_matches(name.rpartition("/")[2], list(names), n=3, cutoff=0.4)]
     return f"did you mean {', '.join(near)}?" if near else "mlrb tasks shows the tasks there are"
 
 

@@ -3,9 +3,9 @@
 import argparse
 
 from agent.record.values import Limits
-from mlrb_tui.commands.output import print_json, print_pairs, print_table
+from mlrb_tui.commands.output import print_json, print_pairs, print_table, say
 from mlrb_tui.views import words
-from tasks.catalogue import all_tasks, load
+from tasks.catalogue import all_tasks, empty_roots, load
 from tasks.catalogue import check as problems
 from tasks.errors import TaskInvalid
 from tasks.spec import ScaleSpec, Task
@@ -16,6 +16,8 @@ _COLUMNS = ("task", "scales", "metric", "better", "baseline", "title")
 def catalogue(options: argparse.Namespace) -> int:
     """`mlrb tasks`: a line a task."""
     tasks = all_tasks()
+    for problem in empty_roots():
+        say(f"warning: {problem}")
     if options.json:
         for task in tasks:
             print_json(task.spec)
@@ -58,7 +60,7 @@ def check(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"problems": found})
     if found:
-        raise TaskInvalid("\n      ".join([f"{len(found)} problems in the task folders", *found]))
+        raise TaskInvalid("\n      ".join([f"{words.count(len(found), 'problem')} in the task folders", *found]))
     if not options.json:
         print("every task folder holds together")
     return 0

@@ -55,6 +55,18 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_task_is_found_without_its_suite_where_only_one_has_that_name(root: Path) -> None:
+    make_task(root)
+    assert catalogue.load("doubling").spec.name == "own/doubling"
+    other = root / "other" / "doubling"
+    other.parent.mkdir()
+    os.rename(make_task(root / "elsewhere"), other)
+    with pytest.raises(UsageError) as caught:
+        catalogue.load("doubling")
+    assert "own/doubling or" not in caught.value.message
+    assert caught.value.hint == "write other/doubling or own/doubling"
+
+
 def test_shipped_mlgym_tasks_hold_together() -> None:
     assert [problem for problem in catalogue.check() if problem.startswith("mlgym/")] == []
     names = [task.spec.name for task in catalogue.all_tasks()]
@@ -132,5 +144,5 @@ def test_a_second_folder_of_the_same_name_is_reported(root: Path, monkeypatch: p
 
 def test_a_mistyped_name_gets_a_suggestion() -> None:
     with pytest.raises(UsageError) as caught:
-        catalogue.load("battle_of_sexes")
+        catalogue.load("batle_of_sexs")
     assert "mlgym/battle_of_sexes" in caught.value.hint
