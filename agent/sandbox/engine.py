@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 DEFAULT_IMAGE = "mlrb:latest"
 DEFAULT_SOCKET = Path("/var/run/docker.sock")
 REQUEST_TIMEOUT_S = 60
+_PATIENCE_S = 5.0
 
 _NO_DAEMON_HINT = "start dockerd, or use --sandbox local, which isolates nothing"
 
@@ -26,6 +27,28 @@ def daemon_socket() -> Path | None:
         return DEFAULT_SOCKET
     scheme, found, path = host.partition("://")
     return Path(path) if found and scheme == "unix" else None
+
+
+def _own_socket() -> Path:
+    """The same; raises `SandboxUnavailable` where there is none."""
+    path = daemon_socket()
+    if path is None:
+        raise SandboxUnavailable(
+            f"DOCKER_HOST is {os.environ['DOCKER_HOST']!r}, and only unix:// sockets are supported",
+            hint="forward the daemon's socket with ssh -L, or unset DOCKER_HOST",
+        )
+    return path
+
+
+def require(image: str) -> None:
+    """Raise `SandboxUnavailable` where no daemon answers on this machine, or it has no such image."""
+    path = _own_socket()
+    if not docker_answers(path, _PATIENCE_S):
+        raise SandboxUnavailable(f"no Docker daemon answers at {path}", hint=_NO_DAEMON_HINT)
+    wanted = image or DEFAULT_IMAGE
+    if not image_is_there(wanted, path, _PATIENCE_S):
+        hint = "mlrb image build makes it" if wanted == DEFAULT_IMAGE else f"docker pull {wanted}, or leave out --image"
+        raise SandboxUnavailable(f"the Docker daemon has no image {wanted!r}", hint=hint)
 
 
 def docker_answers(path: Path | None = None, timeout_s: float = 0.5) -> bool:
@@ -68,12 +91,7 @@ def client(path: Path | None = None) -> Iterator["DockerClient"]:
 
 def open_client(path: Path | None = None) -> "DockerClient":
     """A client of the daemon, to be closed by the caller; raises `SandboxUnavailable` where none answers."""
-    path = path or daemon_socket()
-    if path is None:
-        raise SandboxUnavailable(
-            f"DOCKER_HOST is {os.environ['DOCKER_HOST']!r}, and only unix:// sockets are supported",
-            hint="forward the daemon's socket with ssh -L, or unset DOCKER_HOST",
-        )
+    path = path or _own_socket()
     # The SDK costs half a second and 20 MB to import, so only what really needs it pays.
     import docker
     import requests

@@ -1,6 +1,7 @@
 """Amounts as people write them: `30m`, `+1h`, `2M`, `$5`; read here and written here."""
 
 import re
+from collections.abc import Sequence
 
 from agent.record.values import Limits
 from tasks.errors import UsageError
@@ -31,7 +32,22 @@ def count(text: str) -> int:
     return int(float(match[1]) * _COUNTS[match[2].lower()])
 
 
-def changed_limits(old: Limits, assignments: list[str]) -> Limits:
+def given_limits(own: Limits, assignments: Sequence[str]) -> Limits:
+    """The limits of a run to be launched: the task's own but for those that are given, which must be amounts."""
+    for assignment in assignments:
+        name, _, text = assignment.partition("=")
+        if text.strip()[:1] in ("+", "-"):
+            raise UsageError(
+                f"{assignment!r} changes a limit, and there is none yet", hint=f"write {name}={text.strip()[1:]}"
+            )
+    limits = changed_limits(own, assignments)
+    for name, field in _FIELDS.items():
+        if getattr(limits, field) == 0:
+            raise UsageError(f"a limit of {name}=0 ends the run before it begins", hint=f"{name}=none takes it away")
+    return limits
+
+
+def changed_limits(old: Limits, assignments: Sequence[str]) -> Limits:
     """The limits after `time=30m`, `steps=+10`, `cost=5`, `tokens=none`; `+` and `-` are meant from the old value."""
     values = {field: getattr(old, field) for field in _FIELDS.values()}
     for assignment in assignments:

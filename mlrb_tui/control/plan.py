@@ -11,7 +11,8 @@ from agent.record.home import Home
 from agent.record.request import RunRequest
 from agent.record.values import Limits, OnLimit, Scale
 from agent.scaffolds.catalogue import SCAFFOLDS
-from mlrb_tui.control.amounts import changed_limits
+from mlrb_tui.control.amounts import given_limits
+from mlrb_tui.control.preflight import check_docker, check_gpus, check_script
 from mlrb_tui.control.settings import read_settings
 from tasks.catalogue import load
 from tasks.errors import UsageError
@@ -51,19 +52,23 @@ def plan_request(
     if gpus and not _GPUS.fullmatch(gpus):
         raise UsageError(f"{gpus!r} names no GPUs", hint="--gpus 1 is one GPU, --gpus 0,1 these two, --gpus none")
     kind, notice = choose_sandbox(sandbox or settings.sandbox, image)
+    placed_model = _placed(chosen_model)
+    check_script(placed_model, task)
+    check_docker(kind, image)
+    check_gpus(kind, gpus)
     return RunRequest(
         run="",
         task=task.spec.name,
         scale=known_scale,
         scaffold=_checked_scaffold(scaffold or settings.scaffold),
-        model=_placed(chosen_model),
+        model=placed_model,
         base_url=url,
         sandbox=kind,
         sandbox_notice=notice,
         image=image,
         gpus=gpus,
         seed=seed,
-        limits=changed_limits(task_limits(task, known_scale), list(limit_assignments)),
+        limits=given_limits(task_limits(task, known_scale), limit_assignments),
         pace_s=pace_s,
         approve=approve,
         approve_rules=settings.approve,

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agent.errors import ModelUnavailable
+from agent.errors import ModelUnavailable, SandboxUnavailable
 from agent.record.home import Home
 from agent.record.values import Limits
 from mlrb_tui.control.form import LaunchForm, limit_fields, requests
@@ -33,11 +33,9 @@ def test_what_is_left_empty_comes_from_the_task_and_the_settings(home: Home) -> 
 def test_what_is_given_wins(home: Home) -> None:
     home.settings.write_text('sandbox = "docker"\nmodel = "openai:x"\n')
     request = plan_request(
-        home, TASK, sandbox="local", model="scripted", seed=7, limit_assignments=["time=5m", "steps=+1", "cost=none"]
+        home, TASK, sandbox="local", model="scripted", seed=7, limit_assignments=["time=5m", "steps=7", "cost=none"]
     )
-    own = task_limits(load(TASK), "smoke")
-    assert own.steps is not None
-    assert request.limits == Limits(time_s=300.0, steps=own.steps + 1)
+    assert request.limits == Limits(time_s=300.0, steps=7)
     assert (request.sandbox, request.model, request.seed) == ("local", "scripted", 7)
 
 
@@ -47,6 +45,8 @@ def test_what_is_given_wins(home: Home) -> None:
         {"task_name": "mlgym/nosuch"}, {"scale": "huge"}, {"model": "gpt"}, {"model": "openai:"}, {"model": "cohere:x"},
         {"model": "openai:x", "base_url": "localhost"}, {"sandbox": "podman"}, {"sandbox": "docker host"},
         {"gpus": "all"}, {"scaffold": "nosuch"}, {"limit_assignments": ["time=soon"]}, {"limit_assignments": ["x=1"]},
+        {"limit_assignments": ["time=-5m"]}, {"limit_assignments": ["steps=+1"]}, {"limit_assignments": ["steps=0"]},
+        {"limit_assignments": ["cost=$0"]},
         {"model": "scripted:"},
     ],
 )  # fmt: skip
@@ -62,6 +62,55 @@ def test_a_missing_key_is_told_before_a_run_is_made(home: Home) -> None:
         plan_request(home, TASK, model="anthropic:claude-sonnet-4-5", sandbox="local", environment={})
     assert "ANTHROPIC_API_KEY" in caught.value.message
     assert home.run_ids() == []
+
+
+def test_what_cannot_start_is_refused_before_a_run_is_made(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "bad.jsonl"
+    script.write_text('{"text": "hello"}\n{"tool": \n')
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
+    wrongs: list[tuple[dict[str, str], type[MlrbError], str]] = [
+        ({"model": "scripted:/nosuch/script.jsonl"}, ModelUnavailable, "script.jsonl"),
+        ({"model": f"scripted:{script}"}, ModelUnavailable, "line 2"),
+        ({"model": f"scripted:{tmp_path}"}, ModelUnavailable, "directory"),
+        ({"sandbox": "docker"}, SandboxUnavailable, "no Docker daemon answers"),
+    ]
+    for wrong, kind, said in wrongs:
+        with pytest.raises(kind) as caught:
+            plan_request(home, TASK, **({"sandbox": "local", "model": "scripted"} | wrong))  # type: ignore[arg-type]
+        assert said in caught.value.message
+        assert caught.value.hint
+    monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")
+    with pytest.raises(SandboxUnavailable, match="DOCKER_HOST"):
+        plan_request(home, TASK, sandbox="docker", model="scripted")
+    assert home.run_ids() == []
+
+
+@pytest.mark.parametrize(
+    ("listed", "gpus", "refused"),
+    [
+        (None, "1", True), (None, "none", False), (None, "", False), ("", "1", True),
+        ("0, GPU-a, Disabled\n1, GPU-b, Disabled\n", "2", False), ("0, GPU-a, Disabled\n", "2", True),
+        ("0, GPU-a, [N/A]\n", "0,1", True), ("0, GPU-a, Disabled\n1, GPU-b, Disabled\n", "0,1", False),
+        ("0, GPU-a, Enabled\n", "4", False),
+    ],
+)  # fmt: skip
+def test_gpus_that_are_not_there_are_refused_before_a_run_is_made(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: str | None, gpus: str, refused: bool
+) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    if listed is not None:
+        (tools / "list.csv").write_text(listed)
+        (tools / "nvidia-smi").write_text(f"#!/bin/sh\n/bin/cat '{tools}/list.csv'\n")
+        (tools / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools))
+    if refused:
+        with pytest.raises(SandboxUnavailable, match="this machine has"):
+            plan_request(home, TASK, sandbox="local", model="scripted", gpus=gpus)
+    else:
+        assert plan_request(home, TASK, sandbox="local", model="scripted", gpus=gpus).gpus == gpus
 
 
 def test_a_server_of_ones_own_needs_no_key(home: Home) -> None:
@@ -87,7 +136,7 @@ def test_limits_survive_the_way_through_the_form(home: Home) -> None:
     for limits in (
         Limits(time_s=86_400.0, steps=200, cost_usd=4.5, tokens=2_000_000),
         Limits(time_s=5_461.0),
-        Limits(time_s=0.0, cost_usd=0.25),
+        Limits(time_s=1.0, cost_usd=0.25),
         Limits(),
     ):
         assert requests(home, limit_fields(FORM, limits))[0].limits == limits
@@ -109,5 +158,7 @@ def test_a_field_that_will_not_do_is_named(home: Home, wrong: dict[str, str]) ->
 
 def test_a_script_is_found_from_where_it_was_named(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    request = plan_request(home, "mlgym/battle_of_sexes", model="scripted:mine.jsonl", sandbox="local")
+    (tmp_path / "mine.jsonl").write_text('{"text": "hello"}\n')
+    request = plan_request(home, "battle_of_sexes", model="scripted:mine.jsonl", sandbox="local")
+    assert request.task == "mlgym/battle_of_sexes"
     assert request.model == f"scripted:{tmp_path / 'mine.jsonl'}"
