@@ -66,8 +66,7 @@ class MlrbApp(App[int]):
         self._mouse_taken = self.settings.mouse and may_take_mouse(environment)
         for theme in THEMES:
             self.register_theme(theme)
-        wish = self.settings.theme if self.settings.theme in self.available_themes else "auto"
-        self.theme = starting_theme(wish, environment)
+        self.theme = starting_theme(self.settings.theme, environment)
         self._theme_at_start = self.theme
 
     @property

@@ -1,9 +1,9 @@
 """The values that events, requests and summaries are made of."""
 
-from typing import Literal, NewType
+from typing import Annotated, Literal, NewType
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 RunId = NewType("RunId", str)
 
@@ -45,10 +45,10 @@ class Limits(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ApproveRules(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Which tool calls approve mode lets through without a question; `agent.record.approve_rules` reads them."""
 
-    let_through: tuple[str, ...] = ()
-    """Patterns of calls that run without a question."""
-    always_ask: tuple[str, ...] = ()
-    """Patterns of calls that are asked for whatever lets them through."""
+    let_through: Annotated[tuple[str, ...], Meta(description="patterns of calls that run without a question")] = ()
+    always_ask: Annotated[
+        tuple[str, ...], Meta(description="patterns of calls that are asked for whatever lets them through")
+    ] = ()
 
 
 class WantedApproval(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -6,11 +6,12 @@ import msgspec
 
 from agent.record.home import Home
 from agent.runner.notify_settings import NotifySettings, named
-from mlrb_tui.commands.output import print_json, print_pairs, say
-from mlrb_tui.control.settings import Settings, read_settings
+from mlrb_tui.commands.output import print_json, print_pairs, print_table, say, whole
+from mlrb_tui.control.settings import Settings, may_be, read_settings
 from tasks.errors import UsageError
 
 _EXIT_NOT_SENT = 6
+_COLUMNS = ("setting", "value", "may be")
 
 
 def build_image(options: argparse.Namespace) -> int:
@@ -32,15 +33,25 @@ def config(options: argparse.Namespace) -> int:
     if options.test:
         raise UsageError("--test goes with notify", hint="mlrb config notify --test")
     home = Home.of_user()
-    settings = read_settings(home)
+    mistake: UsageError | None = None
+    try:
+        settings = read_settings(home)
+    except UsageError as error:
+        # The file is what a person wants to correct, so what may stand in it is said in any case.
+        settings, mistake = Settings(), error
     # Addresses of services hold passwords; the file has them, a screen or a log need not.
-    shown = msgspec.to_builtins(settings) | {"notify": _shown(settings.notify)}
+    shown = whole(settings)
+    assert isinstance(shown, dict)
+    shown |= {"notify": _shown(settings.notify)}
     if options.json:
-        print_json({"file": str(home.settings), "settings": shown, "schema": msgspec.json.schema(Settings)})
-        return 0
-    print(f"# {home.settings}")
-    told = ", ".join(settings.notify.on) if settings.notify.urls else "off"
-    print_pairs(_flat(shown | {"notify": told}))
+        wrong = {} if mistake is None else {"error": mistake.message}
+        print_json({"file": str(home.settings), **wrong, "settings": shown, "schema": msgspec.json.schema(Settings)})
+    else:
+        print(f"# {home.settings}{'' if mistake is None else ' cannot be read; the defaults are:'}")
+        values, meanings = _flat(shown), may_be()
+        print_table([{"setting": name, "value": values[name], "may be": meanings[name]} for name in meanings], _COLUMNS)
+    if mistake is not None:
+        raise mistake
     return 0
 
 
@@ -48,8 +59,13 @@ def _flat(settings: dict[str, object], above: str = "") -> dict[str, str]:
     """Names and values, those of a table under its name."""
     found: dict[str, str] = {}
     for name, value in settings.items():
-        found |= _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: str(value)}
+        found |= _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: _as_typed(value)}
     return found
+
+
+def _as_typed(value: object) -> str:
+    """A value as it stands in the file."""
+    return msgspec.json.encode(value).decode()
 
 
 def _notify(options: argparse.Namespace) -> int:

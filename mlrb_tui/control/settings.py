@@ -1,7 +1,8 @@
 """The user's settings: `$MLRB_HOME/config.toml`, strict about what it does not know."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -11,6 +12,14 @@ from agent.record.home import Home
 from agent.record.values import ApproveRules, OnLimit
 from agent.runner.notify_settings import NotifySettings
 from tasks.errors import UsageError
+
+ThemeName = Literal[
+    "auto", "mlrb-dark", "mlrb-light", "textual-dark", "textual-light", "nord", "gruvbox", "catppuccin-mocha",
+    "catppuccin-latte", "catppuccin-frappe", "catppuccin-macchiato", "dracula", "tokyo-night", "monokai", "flexoki",
+    "solarized-light", "solarized-dark", "rose-pine", "rose-pine-moon", "rose-pine-dawn", "atom-one-dark",
+    "atom-one-light", "ansi-dark", "ansi-light",
+]  # fmt: skip
+"""The app's themes as data: to read the settings must not cost Textual."""
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,9 +39,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ApproveRules,
         Meta(description="approve mode: patterns of calls that are let through, and of calls that always ask"),
     ] = ApproveRules()
-    theme: Annotated[
-        str, Meta(description="auto, mlrb-dark, mlrb-light, or any theme that ctrl+p names", pattern=r"^\S+$")
-    ] = "auto"
+    theme: Annotated[ThemeName, Meta(description="the app's colours; auto is what the terminal shows well")] = "auto"
     mouse: Annotated[bool, Meta(description="whether the app takes the mouse; ctrl+t toggles it")] = True
     glyphs: Annotated[
         Literal["unicode", "ascii"], Meta(description="ascii for terminals and fonts without symbols")
@@ -61,14 +68,52 @@ def parse_settings(raw: bytes, path: Path) -> Settings:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path} is not TOML: {error}", hint="correct it, or remove it for the defaults") from error
     except msgspec.ValidationError as error:
-        known = ", ".join(Settings.__struct_fields__)
-        raise UsageError(f"{path}: {error}", hint=f"settings are {known}; mlrb config says more") from error
+        raise UsageError(f"{path}: {error}", hint=_hint(str(error))) from error
     for pattern in (*settings.approve.let_through, *settings.approve.always_ask):
         if trouble := problem(pattern):
             raise UsageError(
                 f"{path}: [approve] {trouble}", hint="write 'ls *', 'python train.py *' or 'write:notes/*'"
             )
     return settings
+
+
+def may_be() -> dict[str, str]:
+    """What each setting is for and may be, by its name; those of a table as `table.name`."""
+    whole = msgspec.json.schema(Settings)
+    tables = {"approve": "ApproveRules", "notify": "NotifySettings"}
+    found: dict[str, str] = {}
+    for name, about in whole["$defs"]["Settings"]["properties"].items():
+        if name not in tables:
+            found[name] = _said(about)
+            continue
+        for field, inner in whole["$defs"][tables[name]]["properties"].items():
+            found[f"{name}.{field}"] = _said(inner)
+    return found
+
+
+def _said(about: Mapping[str, Any]) -> str:
+    inner = about.get("items", {})
+    choices = about.get("enum") or (inner.get("enum") if isinstance(inner, dict) else None)
+    kind = {"boolean": "true or false"}.get(str(about.get("type")), "")
+    parts = (about.get("description", ""), ", ".join(choices) if choices else kind)
+    return ": ".join(part for part in parts if part)
+
+
+def _hint(error: str) -> str:
+    """What may stand where msgspec found a mistake."""
+    import difflib
+    import re
+
+    known = may_be()
+    unknown = re.search(r"unknown field `([^`]*)`", error)
+    place = re.search(r"`\$\.([\w.]+)", error)
+    table = f"{place[1]}." if place else ""
+    if unknown:
+        near = difflib.get_close_matches(table + unknown[1], known, n=1)
+        names = [name for name in known if name.startswith(table)]
+        return f"did you mean {near[0]}?" if near else f"settings are {', '.join(names)}"
+    fitting = [f"{name}: {said}" for name, said in known.items() if place and f"{name}.".startswith(table)]
+    return "; ".join(fitting) or "mlrb config shows what settings may be"
 
 
 def remember(home: Home, name: str, value: str) -> None:

@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from textual.binding import Binding
@@ -10,7 +11,7 @@ from textual.screen import Screen
 
 from agent.record.home import Home
 from mlrb_tui.app import MlrbApp
-from mlrb_tui.control.settings import Settings, read_settings
+from mlrb_tui.control.settings import ThemeName, read_settings
 from mlrb_tui.screens.fleet import FleetScreen
 from mlrb_tui.screens.help import HelpScreen
 from mlrb_tui.themes import DARK, LIGHT, starting_theme
@@ -104,9 +105,8 @@ def test_the_first_theme_is_one_that_the_terminal_can_show(wish: str, environmen
     assert starting_theme(wish, environment) == theme
 
 
-async def test_a_theme_that_is_not_there_is_told_not_a_crash(home: Home) -> None:
-    app = MlrbApp(home, Settings(theme="nosuch"), environment=COLOURS)
-    assert app.theme == DARK.name
+async def test_the_settings_know_every_theme_that_the_app_has(home: Home) -> None:
+    assert set(get_args(ThemeName)) == {"auto", *MlrbApp(home, environment=COLOURS).available_themes}
 
 
 async def test_a_run_that_is_gone_is_told_not_a_crash(home: Home) -> None:

@@ -16,7 +16,7 @@ from agent.record.inbox import Inject, Interrupt, Kill, Pause, Request, Resume, 
 from agent.record.log import EventLog
 from agent.record.values import RunSummary
 from mlrb_tui.app import MlrbApp
-from mlrb_tui.control.settings import Settings
+from mlrb_tui.control.settings import Settings, ThemeName
 from mlrb_tui.widgets.dialogs import Confirm, TextPrompt
 from tests.ui.fleet_homes import NOON, a_run, believable, ended, home_of, many
 from tests.ui.fleet_pilot import COLOURS, at_cursor, opened, posted, shown, until
@@ -222,7 +222,7 @@ Snap = Callable[..., bool]
 @pytest.mark.usefixtures("utc")
 @pytest.mark.parametrize("theme", ["mlrb-dark", "mlrb-light"])
 @pytest.mark.parametrize("size", [(80, 24), (160, 48)], ids=["80x24", "160x48"])
-def test_picture(snap_compare: Snap, tmp_path: Path, alive: ExitStack, size: tuple[int, int], theme: str) -> None:
+def test_picture(snap_compare: Snap, tmp_path: Path, alive: ExitStack, size: tuple[int, int], theme: ThemeName) -> None:
     home = home_of(tmp_path, believable(), alive)
     app = MlrbApp(home, Settings(theme=theme), environment=COLOURS, clock=lambda: NOON)
 

@@ -31,6 +31,7 @@ def test_what_stands_in_the_file_holds(home: Home) -> None:
         ("mouse = 'yes'", "mouse"),
         ("glyphs = 'emoji'", "glyphs"),
         ("theme = ''", "theme"),
+        ("theme = 'banana'", "theme"),
         ("model = ", "not TOML"),
         ("[model]\nname = 'x'", "model"),
         ("on_limit = 'stop'", "on_limit"),
@@ -47,6 +48,23 @@ def test_a_mistake_is_named_with_its_file_and_what_may_stand_there(home: Home, t
     assert "config.toml" in caught.value.message
     assert caught.value.hint
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ('modell = "x"', "did you mean model?"),
+        ("theme = 'banana'", "mlrb-light, monokai, nord"),
+        ("[notify]\non = ['end']", "notify.on: what is told of: alert, ended"),
+        ("[approve]\nlet_trough = ['ls']", "did you mean approve.let_through?"),
+        ("mouse = 'yes'", "true or false"),
+    ],
+)
+def test_a_mistake_says_what_may_stand_there(home: Home, text: str, hint: str) -> None:
+    home.settings.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        read_settings(home)
+    assert hint in caught.value.hint
 
 
 def test_a_file_that_is_not_text_is_a_mistake_not_a_crash(home: Home) -> None:
