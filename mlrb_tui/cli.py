@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from agent import __version__
+from agent.errors import RecordError
 from tasks.errors import MlrbError, UsageError
 
+_TASK = "as `mlrb tasks` names it; without its suite where only one has that name"
+_SCALE = "smoke takes minutes on two cores, full is what was published (default: smoke)"
 _RUN = "a run id, any unambiguous start of one, or `last`"
 
 
@@ -30,8 +33,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # The reader (head, less) has gone; what follows must not be written by the interpreter's own flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_what_is_unwritten()
         return 0
+    except OSError as error:
+        # A disk that is full or broken, or a file that is gone or not ours: what was typed may well be right.
+        _drop_what_is_unwritten()
+        named = f"{error.filename}: " if error.filename else ""
+        _complain(RecordError(f"{named}{error.strerror or error}", hint="is the disk full, or the file not yours?"))
+        return RecordError.exit_code
+
+
+def _drop_what_is_unwritten() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(error: MlrbError) -> None:
@@ -98,23 +111,33 @@ def _add_app(commands: "_Commands") -> None:
 
 def _add_run(commands: "_Commands") -> None:
     run = _command(commands, "run", "launch a detached run and print its id", "run:run")
-    run.add_argument("task", metavar="TASK", help="as `mlrb tasks` names it")
-    run.add_argument("--scale", choices=("smoke", "full"), default="smoke")
-    run.add_argument("--scaffold", default="", help="how the agent is led (default: react)")
-    run.add_argument("--model", default="", help="anthropic:NAME, openai:NAME or scripted[:FILE]")
+    run.add_argument("task", metavar="TASK", help=_TASK)
+    run.add_argument("--scale", choices=("smoke", "full"), default="smoke", help=_SCALE)
+    run.add_argument("--scaffold", default="", help="how the agent is led (default: the settings', else react)")
+    run.add_argument(
+        "--model",
+        default="",
+        help="anthropic:NAME, openai:NAME or scripted[:FILE] (default: the settings', else scripted)",
+    )
     run.add_argument("--base-url", default="", metavar="URL", help="a server that speaks the vendor's protocol")
     run.add_argument("--sandbox", default="", help="local or docker (default: docker where a daemon answers)")
     run.add_argument("--image", default="", help="the image of a docker sandbox")
-    run.add_argument("--gpus", default="", metavar="N|0,1|none")
-    run.add_argument("--seed", type=int, default=0)
+    run.add_argument(
+        "--gpus", default="", metavar="N|0,1|none", help="how many GPUs it gets, or which (default: the task's)"
+    )
+    run.add_argument("--seed", type=int, default=0, help="what the task's data is generated from (default: 0)")
     run.add_argument(
         "--limit",
         action="append",
         default=[],
         metavar="NAME=AMOUNT",
-        help="time=30m steps=50 cost=5 tokens=2M",
+        help="time=30m steps=50 cost=5 tokens=2M, or none; may be repeated (default: the task's)",
     )
-    run.add_argument("--on-limit", choices=("end", "pause"), help="what a limit that is reached does (default: end)")
+    run.add_argument(
+        "--on-limit",
+        choices=("end", "pause"),
+        help="whether a limit that is reached ends the run or pauses it (default: the settings')",
+    )
     run.add_argument("--approve", action="store_true", help="wait for a person before each call that changes something")
     run.add_argument(
         "--pace",
@@ -137,7 +160,9 @@ def _add_looking(commands: "_Commands") -> None:
     events.add_argument("run", metavar="RUN", help=_RUN)
     events.add_argument("--follow", action="store_true", help="go on until the run has ended")
     events.add_argument("--since", type=int, default=0, metavar="SEQ", help="only events after that number")
-    events.add_argument("--kind", action="append", default=[], help="only events of that kind; may be repeated")
+    events.add_argument(
+        "--kind", action="append", default=[], help="only events of that kind, such as tool_called; may be repeated"
+    )
 
 
 def _add_steering(commands: "_Commands") -> None:
@@ -204,6 +229,7 @@ def _add_approve(commands: "_Commands") -> None:
     word.add_argument("--reject", metavar="REASON", help="don't let it run; the agent is told the reason")
     word.add_argument("--always", action="store_true", help="let its class of calls through for the rest of the run")
     word.add_argument("--mode", choices=("on", "off"), help="turn approve mode on or off")
+    approve.add_argument("--id", default="", help="only if this call waits, as `mlrb approve RUN` names it")
     approve.add_argument("--yes", action="store_true", help="with --always: don't ask whether that class is meant")
 
 
@@ -211,8 +237,8 @@ def _add_tasks(commands: "_Commands") -> None:
     tasks = _command(commands, "tasks", "the catalogue", "tasks:catalogue")
     actions = tasks.add_subparsers(dest="action", metavar="ACTION", parser_class=_Parser)
     show = _command(actions, "show", "one task", "tasks:show")
-    show.add_argument("task", metavar="TASK")
-    show.add_argument("--scale", choices=("smoke", "full"), default="smoke")
+    show.add_argument("task", metavar="TASK", help=_TASK)
+    show.add_argument("--scale", choices=("smoke", "full"), default="smoke", help=_SCALE)
     _command(actions, "check", "check every task folder", "tasks:check")
 
 
@@ -222,7 +248,7 @@ def _add_record(commands: "_Commands") -> None:
     )
     export = _command(commands, "export", "a run as a file", "record:export", json=False)
     export.add_argument("run", metavar="RUN", help=_RUN)
-    export.add_argument("--format", choices=("jsonl",), default="jsonl")
+    export.add_argument("--format", choices=("jsonl",), default="jsonl", help="one event a line (default: jsonl)")
     export.add_argument("--output", metavar="FILE", default="", help="default: standard output")
     _command(commands, "reindex", "rebuild the index from the run folders", "record:reindex")
 
@@ -240,7 +266,7 @@ def _add_house(commands: "_Commands") -> None:
     build.add_argument("--base", default="", metavar="IMAGE", help="what to build on: a CUDA or a plain Debian image")
     build.add_argument("--tag", default="", help="the image's name")
     build.add_argument("--profile", choices=("base", "eval"), default="eval", help="the Python packages in it")
-    config = _command(commands, "config", "the settings, and what they may be", "house:config")
+    config = _command(commands, "config", "each setting, its value and what it may be", "house:config")
     config.add_argument("what", nargs="?", choices=("notify",), help="only whom runs tell what")
     config.add_argument("--test", action="store_true", help="send a notification to each service, now")
 

@@ -4,6 +4,8 @@ Changes here only add: a new field has a default, a new kind joins `Known`. A ki
 know reads as `Unknown` and shows as one grey line.
 """
 
+from typing import get_args
+
 import msgspec
 from msgspec import Struct
 
@@ -135,6 +137,11 @@ def kind_of(body: AnyBody) -> str:
     tag = body.__struct_config__.tag
     assert isinstance(tag, str)
     return tag
+
+
+def known_kinds() -> list[str]:
+    """Every kind that this program knows."""
+    return [str(body.__struct_config__.tag) for body in get_args(Known)]
 
 
 _encoder = msgspec.json.Encoder()

@@ -223,9 +223,8 @@ class Inbox:
 
 def storable_request(request: Request) -> str:
     """The request as JSON text."""
-    if isinstance(request, Inject | EditInjection | Approve):
-        request = msgspec.structs.replace(request, text=storable(request.text))
-    return msgspec.json.encode(request).decode()
+    texts = {name: storable(value) for name, value in msgspec.structs.asdict(request).items() if isinstance(value, str)}
+    return msgspec.json.encode(msgspec.structs.replace(request, **texts)).decode()
 
 
 def _read(body: str) -> Request | None:

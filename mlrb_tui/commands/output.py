@@ -46,6 +46,11 @@ def print_pairs(pairs: Mapping[str, str]) -> None:
             print(f"{name:<{width}}  {printable(value)}")
 
 
+def read_stdin() -> str:
+    """All that is piped in; bytes that are no text are replaced."""
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
 def say(text: str) -> None:
     """A line for people on stderr, where it does not disturb a script."""
     print(printable(text), file=sys.stderr, flush=True)

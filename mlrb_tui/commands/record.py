@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from agent.errors import RunError
+from agent.errors import RecordError, RunError
 from agent.record.home import Home
 from agent.record.index import of_folder
 from agent.record.index import reindex as rebuild
@@ -37,8 +37,12 @@ def export(options: argparse.Namespace) -> int:
         if not options.output:
             sys.stdout.writelines(lines)
             return 0
-        with Path(options.output).open("w", encoding="utf-8") as file:
-            file.writelines(lines)
+        try:
+            with Path(options.output).open("w", encoding="utf-8") as file:
+                file.writelines(lines)
+        except OSError as error:
+            hint = "--output names a file in a folder that is there, on a disk with room"
+            raise RecordError(f"cannot write {options.output}: {error.strerror}", hint=hint) from error
     say(f"written: {options.output}")
     return 0
 

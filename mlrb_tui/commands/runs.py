@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent.record.home import Home
@@ -13,6 +14,7 @@ from agent.record.values import RunSummary
 from mlrb_tui.commands.output import print_json, print_pairs, print_table, whole
 from mlrb_tui.views import words
 from mlrb_tui.views.now import activity, at_moment, with_duration
+from tasks.errors import UsageError
 
 if TYPE_CHECKING:
     from agent.record.lease import Standing
@@ -61,12 +63,15 @@ def show(options: argparse.Namespace) -> int:
 
 def events(options: argparse.Namespace) -> int:
     """`mlrb events RUN`: one event a line as JSON, which is also what `mlrb replay` reads."""
-    from agent.record.events import kind_of
+    from agent.record.events import kind_of, known_kinds
     from agent.record.jsonl import to_line
     from agent.record.log import EventReader
+    from agent.record.queries import kinds_present
 
     folder = Home.of_user().find(options.run)
     kinds = set(options.kind)
+    with EventReader(folder.events) as reader:
+        _check_kinds(kinds, {*known_kinds(), *kinds_present(reader)})
     seq = options.since
     with EventReader(folder.events) as reader:
         while True:
@@ -88,6 +93,15 @@ def _control(standing: "Standing") -> dict[str, object] | None:
         return None
     asking = [viewer.said for viewer in standing.asking]
     return {**{name: getattr(holder, name) for name in _SHOWN}, "since": standing.lease.since, "asked_by": asking}
+
+
+def _check_kinds(wanted: Iterable[str], known: Iterable[str]) -> None:
+    """Raise `UsageError` for a kind of event that there is not, and name those that were meant."""
+    import difflib
+
+    for kind in sorted(set(wanted) - set(known)):
+        near = difflib.get_close_matches(kind, known, n=3, cutoff=0.5) or sorted(known)
+        raise UsageError(f"there is no kind of event {kind!r}", hint=f"kinds are {', '.join(near)}")
 
 
 def _row(summary: RunSummary, now: float) -> dict[str, str]:

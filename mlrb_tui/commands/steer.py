@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 import time
 
 from agent.errors import RunError
@@ -29,7 +28,7 @@ from agent.record.log import EventReader
 from agent.record.text import one_line
 from agent.record.values import PauseStrength
 from agent.record.viewer import Viewer
-from mlrb_tui.commands.output import print_json, print_pairs, print_table, say, whole
+from mlrb_tui.commands.output import print_json, print_pairs, print_table, read_stdin, say, whole
 from mlrb_tui.control.revive import revived
 from mlrb_tui.control.steer import ask, patience_s
 from mlrb_tui.views import words
@@ -83,7 +82,7 @@ def inject(options: argparse.Namespace) -> int:
 
 def _said(given: str) -> str:
     """A message as it was given, or out of stdin."""
-    text = sys.stdin.read() if given == "-" else given
+    text = read_stdin() if given == "-" else given
     if not text.strip():
         raise UsageError("there is nothing to say", hint="mlrb inject RUN 'try a cosine schedule'")
     return text

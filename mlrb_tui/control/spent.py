@@ -35,14 +35,14 @@ def spent_already(folder: RunFolder, summary: RunSummary, wanted: Limits) -> lis
     worked_s = clocks_at(summary, time.time()).get("working_s", summary.working_s)
     spent: list[tuple[str, float | None, float | None, float, str]] = [
         ("time", summary.limits.time_s, wanted.time_s, worked_s, f"{words.duration(worked_s)} worked"),
-        # The step that is under way is still done, so a limit that it fills is a way to say "after this one".
+        # A step that is under way is still done, so a limit that it fills is a way to say "after this one".
         ("steps", summary.limits.steps, wanted.steps, max(0, summary.step - 1), f"step {summary.step} is under way"),
         ("cost", summary.limits.cost_usd, wanted.cost_usd, summary.cost_usd, f"{words.cost(summary)} spent"),
         ("tokens", summary.limits.tokens, wanted.tokens, summary.usage.total_tokens,
          f"{words.number(summary.usage.total_tokens)} used"),
     ]  # fmt: skip
     return [
-        f"the limit on {name} is already exceeded ({said}): the run {does} by it {_when(name)}"
+        f"the limit on {name} is already exceeded ({said}): the run {does} by it at once"
         for name, before, limit, used, said in spent
         if limit is not None and limit != before and used >= limit
     ]
@@ -53,7 +53,3 @@ def _pauses(folder: RunFolder) -> bool:
     with EventReader(folder.events) as reader:
         created = [event.body for event in reader.of_kinds(("run_created",), limit=1)]
     return any(isinstance(body, ev.RunCreated) and body.on_limit == "pause" for body in created)
-
-
-def _when(name: str) -> str:
-    return "at once" if name == "time" else "at its next step"

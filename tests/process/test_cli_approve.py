@@ -49,6 +49,11 @@ def test_what_waits_is_listed_and_each_word_is_said_by_command(home: Home, scrip
     (waiting,) = json.loads(listed.stdout)
     assert (waiting["tool"], waiting["arguments"], waiting["rule"]) == ("bash", {"command": "echo one"}, "echo *")
     shown = mlrb(home, "approve", folder.run).stdout
+    assert "command (what --edit replaces):" in shown
+    assert waiting["approval_id"] in shown
+    other = mlrb(home, "approve", folder.run, "--accept", "--id", "q77")
+    assert (other.returncode, other.stdout) == (6, "")
+    assert "echo one" in other.stderr
     assert "echo one" in shown
     assert "echo *" in shown
     assert "mlrb approve" in mlrb(home, "show", folder.run).stdout
@@ -59,6 +64,7 @@ def test_what_waits_is_listed_and_each_word_is_said_by_command(home: Home, scrip
     assert "--yes" in unsure.stderr
     sure = mlrb(home, "approve", folder.run, "--always", "--yes")
     assert (sure.returncode, "echo * goes through" in sure.stdout) == (0, True), sure.stderr
+    assert sure.stdout.endswith(": bash echo one\n")
     _waits(folder, "true && sleep 600")
     assert mlrb(home, "approve", folder.run, "--always", "--yes").returncode == 6
     assert mlrb(home, "approve", folder.run, "--reject", " ").returncode == 6

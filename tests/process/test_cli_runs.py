@@ -16,6 +16,7 @@ import pytest
 from agent.record.home import Home, RunFolder
 from agent.record.index import of_folder
 from agent.record.lock import is_held
+from agent.record.values import Score
 
 MLRB = str(Path(sys.executable).with_name("mlrb"))
 QUICK = str(Path(__file__).parents[1] / "bench" / "quick.jsonl")
@@ -106,6 +107,17 @@ def test_what_was_submitted_is_graded_again_to_the_same_score(waited: Waited) ->
     score = json.loads(again.stdout)["score"]
     assert score["value"] == pytest.approx(first["score"]["value"])
     assert score["artefact_sha256"] == first["score"]["artefact_sha256"]
+
+
+def test_a_score_has_the_same_fields_in_every_json(waited: Waited) -> None:
+    first = json.loads(waited.printed)
+    run = first["run"]
+    shown = json.loads(mlrb(waited.home, "show", run, "--json").stdout)
+    listed = json.loads(mlrb(waited.home, "ls", "--json").stdout)
+    graded = json.loads(mlrb(waited.home, "grade", run, "--json").stdout)
+    for score in (first["score"], shown["final_score"], listed["last_score"], graded["score"]):
+        assert set(score) == {*Score.__struct_fields__, "beats_baseline"}
+    assert (first["state"], first["outcome"]) == (shown["state"], shown["outcome"]) == ("ended", "submitted")
 
 
 def test_every_steering_command_prints_its_answer(home: Home, sleepy: str) -> None:

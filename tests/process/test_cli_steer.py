@@ -80,6 +80,13 @@ def test_a_limit_that_is_exceeded_already_is_set_only_by_force(home: Home, busy:
     eventually(lambda: of_folder(busy).outcome_limit == "time")
 
 
+def test_a_reason_that_is_no_text_is_kept_as_far_as_it_is(home: Home, busy: RunFolder) -> None:
+    ran = mlrb(home, "limits", busy.run, "steps=+1", "--why", os.fsdecode(b"lr \xff too high"))
+    assert ran.returncode == 0, ran.stderr
+    (told,) = mlrb(home, "events", busy.run, "--kind", "limits_changed").stdout.splitlines()
+    assert json.loads(told)["body"]["why"] == "lr \ufffd too high"
+
+
 def test_what_is_lost_and_what_has_ended_are_told_apart(home: Home, busy: RunFolder) -> None:
     os.kill(int(busy.lock.read_text()), signal.SIGKILL)
     eventually(lambda: not is_held(busy.lock))
