@@ -163,6 +163,8 @@ def test_a_run_whose_runner_was_killed_is_lost_and_can_be_taken_up(home: Home, s
     assert json.loads(mlrb(home, "show", folder.run, "--json").stdout)["outcome"] == "lost"
     ran = mlrb(home, "resume", folder.run)
     assert ran.returncode == 0, ran.stderr
+    # The command went on meanwhile, and is followed.
+    eventually(lambda: mlrb(home, "interrupt", folder.run).returncode == 0)
     eventually(lambda: of_folder(folder).state == "ended")
     assert of_folder(folder).outcome == "submitted"
 
