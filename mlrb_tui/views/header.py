@@ -17,10 +17,13 @@ _NOBODY = Steers()
 
 def rows(
     summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str,
-    steers: Steers = _NOBODY,
+    steers: Steers = _NOBODY, past: bool = False,
 ) -> list[Row]:  # fmt: skip
-    """Two rows: who and how it stands; what it does and what waits. `said` is the last word to the person."""
-    doing = _doing(summary, now, width, lost=lost, requests=requests, said=said)
+    """Two rows: who and how it stands; what it does and what waits.
+
+    `said` is the last word to the person. In a moment that is `past` there is nothing to answer or to end by a key.
+    """
+    doing = _doing(summary, now, width, lost=lost, requests=requests, said=said, past=past)
     return [_identity(summary, width, lost=lost, steers=steers), doing]
 
 
@@ -77,16 +80,18 @@ def _helped(summary: RunSummary, *, full: bool) -> list[Span]:
     return [Span(said, "person"), Span("   " if full else "  ")]
 
 
-def _doing(summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str) -> Row:
+def _doing(
+    summary: RunSummary, now: float, width: int, *, lost: bool, requests: Sequence[Asked], said: str, past: bool
+) -> Row:
     waiting = waiting_for(summary, requests, now)
     right = row(Span(waiting, "person"), " ") if waiting else row(Span(said, "warn"), " ") if said else ()
     if width_of(right) > width * 2 // 3:
         right = cut_row(right, width * 2 // 3)
-    left = row(" ", *_now(summary, now, width - width_of(right) - 2, lost=lost))
+    left = row(" ", *_now(summary, now, width - width_of(right) - 2, lost=lost, past=past))
     return cut_row(apart(left, right, width), width)
 
 
-def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Span]:
+def _now(summary: RunSummary, now: float, width: int, *, lost: bool, past: bool) -> list[Span]:
     if lost:
         why = summary.outcome_detail or "the runner is gone without a word"
         return [Span(f"{one_line(why, 120)}; "), Span("r", "strong"), Span(" takes it up again")]
@@ -94,16 +99,18 @@ def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Spa
         after = f" after {words.duration(summary.working_s)} of work" if summary.working_s else ""
         detail = one_line(summary.outcome_detail, 120)
         return [Span(f"ended{after}", "dim"), Span(f": {detail}" if detail else "")]
+    if summary.state == "paused" and summary.pause_limit is not None and past:
+        return [Span(f"paused: the limit on {summary.pause_limit} was reached", "dim")]
     if summary.state == "paused" and summary.pause_limit is not None:
         return [Span(f"the limit on {summary.pause_limit} is reached; raise it by "), Span("l", "strong"),
                 Span(", then "), Span("r", "strong"), Span(" goes on")]  # fmt: skip
     if summary.state == "paused":
-        return pauses.holding(summary, now)
+        return pauses.holding(summary, now, past=past)
     if summary.away:
         since = f" for {words.duration(now - summary.away_since)}" if summary.away_since is not None else ""
         return [Span(f"out of reach{since}", "warn"), Span(f": {summary.away}; the run waits, no clock runs", "dim")]
     if summary.approval is not None:
-        return question(summary.approval, now)
+        return question(summary.approval, now, past=past)
     what = activity(summary, now) or summary.state
     began_at = activity_since(summary)
     since = f" {words.duration(now - began_at)}" if began_at is not None else ""
@@ -111,8 +118,10 @@ def _now(summary: RunSummary, now: float, width: int, *, lost: bool) -> list[Spa
     return [Span(cut(what, max(8, width - width_of(tuple(times))))), *times]
 
 
-def question(wanted: WantedApproval, now: float) -> list[Span]:
+def question(wanted: WantedApproval, now: float, *, past: bool = False) -> list[Span]:
     """That a call waits for a person, for how long, and the keys that answer."""
+    if past:
+        return [Span(f"waiting for a person {words.duration(now - wanted.asked_at)}", "dim")]
     return [Span(f"waits for you {words.duration(now - wanted.asked_at)}   ", "warn"), *answer_keys(wanted.rule)]
 
 

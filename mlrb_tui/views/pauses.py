@@ -24,14 +24,15 @@ def coming(asked: Asked, summary: RunSummary, now: float) -> str:
     return f"{which} · waiting {words.clock(now - asked.place.at)}{_what_for(summary)}"
 
 
-def holding(summary: RunSummary, now: float) -> list[Span]:
-    """Of a pause that holds."""
+def holding(summary: RunSummary, now: float, *, past: bool = False) -> list[Span]:
+    """Of a pause that holds; no key ends one that is `past`."""
     since = f" {words.clock(now - summary.paused_at)}" if summary.paused_at is not None else ""
     if not summary.pause_by and summary.pause_why:
         return [Span(f"{one_line(summary.pause_why, 60)}{since}", "warn"), Span(": nothing runs, no clock", "dim")]
     which, what = _HOLDING[summary.pause or "step"]
     by = f" by {one_line(summary.pause_by, 24)}" if summary.pause_by else ""
-    return [Span(f"{which}{since}{by}: {what}; ", "dim"), Span("r", "strong"), Span(" goes on", "dim")]
+    key = [] if past else [Span("; "), Span("r", "strong"), Span(" goes on", "dim")]
+    return [Span(f"{which}{since}{by}: {what}", "dim"), *key]
 
 
 def _what_for(summary: RunSummary) -> str:

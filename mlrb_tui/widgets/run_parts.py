@@ -12,10 +12,19 @@ from mlrb_tui.widgets.lines import Lines
 class RunHeader(Lines):
     """What run this is, how it stands, what it does now."""
 
-    def update(self, shown: Shown, *, lost: bool, requests: Sequence[Asked], said: str, steers: Steers) -> int:
+    def update(
+        self, shown: Shown, *, lost: bool, requests: Sequence[Asked], said: str, steers: Steers, past: bool
+    ) -> int:
         """Show it as it stands; returns about how many bytes that repaints."""
         rows = header.rows(
-            shown.summary, shown.now, self.size.width, lost=lost, requests=requests, said=said, steers=steers
+            shown.summary,
+            shown.now,
+            self.size.width,
+            lost=lost,
+            requests=requests,
+            said=said,
+            steers=steers,
+            past=past,
         )
         return self.show(rows[: max(1, self.size.height)])
 

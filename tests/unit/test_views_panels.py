@@ -104,9 +104,9 @@ def test_a_helped_run_is_never_taken_for_an_unhelped_one() -> None:
 
 def test_a_pause_says_what_it_waits_for() -> None:
     summary = RunSummary(state="running", now="thinking", now_since=100.0, at=100.0)
-    asked = Asked(place=Place(1, 100.0, 0, 0), request_id=1, verb="pause", text="", who="lea")
+    asked = Asked(place=Place(1, 100.0, 0, 0), request_id=1, verb="pause", text="step", who="lea")
     said = text(header.rows(summary, 112.0, 120, lost=False, requests=[asked], said=""))
-    assert "pausing: waits for the step to end (model call 12 s)" in said
+    assert "pausing before the next model call · waiting 0:12 for the model's answer" in said
 
 
 def test_clocks_of_a_paused_run_book_the_pause_and_not_the_work() -> None:
@@ -240,3 +240,18 @@ def test_no_room_is_too_small_for_the_scale_of_a_score(width: int) -> None:
     score = Score(metric="mean payoff per round", value=1.414, scale="smoke", baseline=1.023, valid=True)
     rows = panels.score_rows(score, RunSummary(final_score=score), width)
     assert "smoke" in "\n".join("".join(span.text for span in cut_row(line, width)) for line in rows)
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"pause": "now", "pause_by": "ada", "paused_at": 100.0},
+        {"pause": "step", "pause_limit": "cost", "paused_at": 100.0},
+    ],
+)
+def test_a_moment_that_has_passed_offers_no_keys(held: dict[str, str | float]) -> None:
+    summary = msgspec.convert({"state": "paused", "at": 100.0, **held}, RunSummary)
+    now = text(header.rows(summary, 112.0, 120, lost=False, requests=[], said=""))
+    past = text(header.rows(summary, 112.0, 120, lost=False, requests=[], said="", past=True))
+    assert "goes on" in now
+    assert "goes on" not in past
