@@ -191,9 +191,9 @@ class FleetScreen(Steering):
 
     @property
     def steered(self) -> RunFolder | None:
-        """The run that keys act on."""
+        """The run that keys act on; None, said to the person, where there is none to act on."""
         run = self.query_one(RunTable).run_at_cursor
-        return None if run is None else RunFolder(self.home.runs / run)
+        return RunFolder(self.home.runs / run) if run is not None and self.may_steer() else None
 
     @property
     def questioned(self) -> tuple[RunFolder, WantedApproval] | None:

@@ -1,6 +1,7 @@
 """The keys of a run's screen that ask something of the run."""
 
 import asyncio
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -8,25 +9,19 @@ from textual.binding import Binding, BindingType
 from agent.errors import ControlHeld, RecordError
 from agent.record.asked import queued_messages
 from agent.record.home import RunFolder
-from agent.record.inbox import ApproveMode, ChangeLimits, Inject, Interrupt, Kill, Pause, Request, Resume, ScoreNow
+from agent.record.inbox import ApproveMode, ChangeLimits, Request, Resume
 from agent.record.log import EventReader
 from agent.record.text import one_line
-from agent.record.values import Limits, PauseStrength
+from agent.record.values import Limits
 from mlrb_tui.control.revive import revived
 from mlrb_tui.control.spent import FORCE, wanted_limits
 from mlrb_tui.control.steer import send
 from mlrb_tui.screens.answering import ANSWERING, ANSWERING_KEYS
 from mlrb_tui.screens.controlling import Controlling
+from mlrb_tui.screens.steering_keys import SteeringKeys, steering_bindings
 from mlrb_tui.views import receipts, steering, words
 from mlrb_tui.views.blocks import Asked
-from mlrb_tui.views.steering import PAUSE_WORDS
 from tasks.errors import MlrbError
-
-KILL_DETAIL = (
-    "Its agent, its commands and its sandbox end, and each is looked for until it is gone.\n"
-    "What was recorded stays. To stop it for a while, pause it instead."
-)
-
 
 STEERING = ("pause", "resume", "inject", "messages", "interrupt", "score", "limits", "approve_mode", "kill", "control",
             "hand_over", *ANSWERING)  # fmt: skip
@@ -34,17 +29,11 @@ STEERING = ("pause", "resume", "inject", "messages", "interrupt", "score", "limi
 STEERING_KEYS = ("p", "h", "P", "r", "i", "m", "x", "s", "l", "M", "k", "c", "C", *ANSWERING_KEYS)
 
 
-class RunSteering(Controlling):
+class RunSteering(SteeringKeys, Controlling):
     """Requests to one run; each is said at once, and its answer comes back as an event."""
 
-    STEERING_BINDINGS: ClassVar[tuple[BindingType, ...]] = (
-        Binding("p", "pause('step')", "pause", id="run.pause", tooltip="stop before the next model call"),
-        Binding("h", "pause('command')", "hold", id="run.hold", show=False, tooltip="stop when this command has ended"),
-        Binding("P", "pause('now')", "freeze", id="run.freeze", tooltip="stop at once, in mid-command too"),
-        Binding("r", "resume", "resume", id="run.resume", tooltip="go on after a pause"),
-        Binding("i", "inject", "inject", id="run.inject", tooltip="say something to the agent"),
-        Binding("x", "interrupt", "interrupt", id="run.interrupt", tooltip="end the running command"),
-        Binding("s", "score", "score now", id="run.score", tooltip="grade what is there, without stopping it"),
+    STEERING_BINDINGS: ClassVar[tuple[BindingType, ...]] = steering_bindings(
+        "run",
         Binding("l", "limits", "limits", id="run.limits", tooltip="give it more, or less, of what it may use"),
         Binding(
             "m", "messages", "messages", id="run.messages", show=False, tooltip="change or withdraw what is queued"
@@ -52,7 +41,6 @@ class RunSteering(Controlling):
         Binding(
             "M", "approve_mode", "approve mode", id="run.approve", show=False, tooltip="have each change wait for you"
         ),
-        Binding("k", "kill", "kill", id="run.kill", tooltip="end the run, with proof that nothing is left"),
     )
 
     asked: int | None = None
@@ -73,34 +61,9 @@ class RunSteering(Controlling):
         """The limits that hold now."""
         raise NotImplementedError
 
-    def action_pause(self, strength: PauseStrength) -> None:
-        """Stop before the next model call, after the command, or at once."""
-        self.ask(Pause(strength=strength), PAUSE_WORDS[strength])
-
-    def action_resume(self) -> None:
-        """Let it go on."""
-        self.ask(Resume(), "resume")
-
-    def action_interrupt(self) -> None:
-        """End the running command."""
-        self.ask(Interrupt(), "interrupt")
-
-    def action_score(self) -> None:
-        """Grade a snapshot."""
-        self.ask(ScoreNow(), "score now")
-
-    def action_inject(self) -> None:
-        """Ask for a message and send it."""
-        if self.steered is None or self.somebody_else_steers(self.action_inject):
-            return
-        from mlrb_tui.widgets.dialogs import TextPrompt
-
-        def send_it(text: str | None) -> None:
-            if text is not None:
-                self.ask(Inject(text=text), "message")
-
-        hint = "It goes out with the very next model request, and the record keeps it."
-        self.app.push_screen(TextPrompt(f"Say to {self.steered.run}", hint), send_it)
+    def barred(self, again: Callable[[], None]) -> bool:
+        """See `SteeringKeys.barred`."""
+        return self.somebody_else_steers(again)
 
     def action_messages(self) -> None:
         """Show what is queued, and change or take back one of it."""
@@ -145,21 +108,9 @@ class RunSteering(Controlling):
         prompt = TextPrompt("Limits", hint, check=lambda text: wanted_limits(folder, text.split()))
         self.app.push_screen(prompt, send_it)
 
-    def action_kill(self) -> None:
-        """Ask whether it is meant, and end the run."""
-        if self.steered is None:
-            return
-        from mlrb_tui.widgets.dialogs import Confirm
-
-        def kill(sure: bool | None) -> None:
-            if sure:
-                self.ask(Kill(), "kill")
-
-        self.app.push_screen(Confirm(f"Kill {self.steered.run}?", KILL_DETAIL, danger=True), kill)
-
-    def ask(self, request: Request, word: str) -> None:
+    def ask(self, request: Request, word: str, folder: RunFolder | None = None) -> None:
         """Send a request; what comes of it is told by events."""
-        folder = self.steered
+        folder = folder or self.steered
         if folder is not None:
             self.run_worker(self._send(folder, request, word), group="steer")
 
