@@ -170,6 +170,18 @@ def test_kill_of_a_run_that_never_had_a_runner_ends_it(runs: Runs) -> None:
     assert_gapless_and_over(run)
 
 
+def test_run_killed_before_its_runner_has_read_anything_is_killed_without_a_traceback(runs: Runs) -> None:
+    for _ in range(2):
+        runs.start([bash("sleep 717.25")])
+    third = runs.start([bash("true")])
+    ran = mlrb(runs, "kill", third.folder.run)
+    assert ran.returncode == 0, ran.stderr
+    assert "Traceback" not in ran.stdout + ran.stderr + third.folder.runner_out.read_text()
+    reap_child(third)
+    assert third.bodies(ev.RunEnded)[0].outcome == "killed"
+    assert_gapless_and_over(third)
+
+
 def test_kill_while_data_is_made_leaves_nothing_and_says_what_it_looked_at(runs: Runs) -> None:
     data = runs.tasks / "probe" / "number" / "data.py"
     data.write_text(data.read_text().replace("def generate(", "import time\n\ntime.sleep(715.25)\n\n\ndef generate("))
