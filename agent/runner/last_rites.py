@@ -2,9 +2,10 @@
 
 import os
 import socket
+import time
 from dataclasses import dataclass, field
 
-from agent.errors import RecordError
+from agent.errors import RecordError, SandboxUnavailable
 from agent.record import events as ev
 from agent.record import index
 from agent.record.home import Home, RunFolder
@@ -23,6 +24,9 @@ from agent.runner.notifying import ended_said, message, start_sender
 from agent.sandbox import leftovers
 from tasks.errors import UsageError
 
+DAEMON_S = 20.0
+"""How long a Docker daemon that does not answer is waited for."""
+_LOOK_EVERY_S = 0.2
 _NO_RUNNER = "its runner is gone, and every call with it"
 
 
@@ -129,9 +133,25 @@ def _clear(folder: RunFolder, request: RunRequest | None, writer: _Writer) -> No
     home = Home(folder.path.parent.parent)
     kind = request.sandbox if request is not None else ""
     if kind.startswith("docker"):
-        writer.prove(*leftovers.clear_containers(home, folder.run))
+        writer.prove(*_without_containers(home, folder.run, writer))
     else:
         writer.prove(leftovers.clear_processes(home, folder.run))
+
+
+def _without_containers(home: Home, run: str, writer: _Writer) -> tuple[Proof, ...]:
+    """What is proven of a run's containers; a daemon that just restarts is waited for, and that is said."""
+    gives_up_at = time.monotonic() + DAEMON_S
+    told = False
+    while True:
+        try:
+            return leftovers.clear_containers(home, run)
+        except SandboxUnavailable as error:
+            if time.monotonic() > gives_up_at:
+                return (Proof("container", False, error.message),)
+            if not told:
+                writer.waits(Proof("container", False, f"{error.message}; it is waited for"))
+            told = True
+            time.sleep(_LOOK_EVERY_S)
 
 
 def _asked(folder: RunFolder, writer: _Writer) -> tuple[list[tuple[int, str]], list[int]]:

@@ -1,5 +1,6 @@
 """The Docker daemon goes away in the middle of a run and comes back: the run waits, goes on, and nothing runs twice."""
 
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from agent.record import index
 from agent.record.inbox import Inject, Interrupt, Kill, Pause, Resume
 from tests.docker.private_daemon import PrivateDaemon
 from tests.process.runner_runs import Run, Runs, bash, script_line, until
+from tests.process.test_kill_hung import MLRB
 
 IMPATIENT = Path(__file__).with_name("impatient.py")
 TICKS = 40
@@ -273,3 +275,20 @@ def test_run_that_is_taken_up_while_the_daemon_is_away_waits_for_it(
     assert run.ended().outcome == "submitted", run.said()
     assert output(run) == WHOLE
     assert seqs_are_gapless(run)
+
+
+def test_kill_of_a_lost_run_waits_for_its_daemon_and_leaves_nothing(runs: Runs, daemon: PrivateDaemon) -> None:
+    daemon.let_containers_live()
+    run = start(runs, bash(COUNT))
+    in_command(run)
+    assert run.process is not None
+    run.process.kill()
+    run.process.wait()
+    daemon.stop()
+    kill = subprocess.Popen([MLRB, "kill", run.folder.run], env=runs.environment)
+    until(lambda: any("waited for" in body.detail for body in run.bodies(ev.ProofFound)), "it is said")
+    daemon.start()
+    assert kill.wait(60) == 0
+    assert daemon.states(run.folder.run) == []
+    assert run.bodies(ev.ProofFound)[-1].proven
+    assert run.summary().leftovers == ()

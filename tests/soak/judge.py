@@ -13,9 +13,6 @@ from tests.soak.record_judge import Finding as Finding
 from tests.soak.record_judge import complaints as complaints
 from tests.soak.record_judge import judge_record
 
-_KILLS_WATCHER = b"agent.runner.aftermath"
-"""Stays for two minutes after a kill, for a container that its daemon may still make; it is no part of a run."""
-
 
 def judge(home: Home, *, seen: Path | None, daemons: Sequence[str], may_fail: Iterable[str] = ()) -> list[Finding]:
     """All that is wrong. `seen` is what a follower noted, `may_fail` are runs whose container was killed."""
@@ -61,7 +58,7 @@ def _processes(home: Home) -> Iterator[Finding]:
             told = b"\0".join((command, (entry / "environ").read_bytes(), place))
         except OSError:
             continue
-        if mark in told and _KILLS_WATCHER not in command:
+        if mark in told:
             run = told.partition(mark)[2][:8].decode(errors="replace")
             shown = command.replace(b"\0", b" ").decode(errors="replace")[:100]
             yield Finding("leftover", run, f"process {entry.name}: {shown}")
