@@ -156,6 +156,20 @@ def test_lost_sandbox_fails_the_run_and_keeps_and_scores_what_there_was(runs: Ru
         os.kill(left, signal.SIGKILL)
 
 
+def test_exception_in_the_tenth_step_loses_none_of_the_ten(runs: Runs) -> None:
+    run = runs.start([*(bash(f"echo step {number}") for number in range(1, 10)), bash("sleep 876.75")])
+    started = run.wait_for(ev.SandboxStarted)
+    run.wait_for(ev.ToolCalled, lambda body: body.summary == "sleep 876.75")
+    os.kill(int(started.name.split()[-1]), signal.SIGKILL)
+    assert run.ended().outcome == "failed"
+    assert len(run.bodies(ev.StepStarted)) == len(run.bodies(ev.ModelAnswered)) == 10
+    finished = run.bodies(ev.ToolFinished)
+    assert [f"step {number}" in str(finished[number - 1].observation) for number in range(1, 10)] == [True] * 9
+    assert [call.call_id for call in run.bodies(ev.ToolCalled)] == [call.call_id for call in finished]
+    for left in processes_with("876.75"):
+        os.kill(left, signal.SIGKILL)
+
+
 def test_terminated_runner_takes_its_sandbox_down_and_says_so(runs: Runs) -> None:
     run = runs.start([bash("sleep 876.25")])
     run.wait_for(ev.ToolCalled)
