@@ -1,6 +1,7 @@
 """The terminal app: its screens, its themes, and how it ends."""
 
 import contextlib
+import gc
 import os
 import sys
 import time
@@ -95,6 +96,12 @@ class MlrbApp(App[int]):
             self._show_run(self._recording)
         self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
         self.app_resume_signal.subscribe(self, lambda _: self._paint_anew())
+
+    def on_ready(self) -> None:
+        """The first screen stands: from now on garbage is looked for, but not among what was made until then."""
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
 
     # ── screens ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -92,7 +92,8 @@ class FleetScreen(Steering):
                 summaries, first = await asyncio.to_thread(runs.look), not self._looked
                 self._take(summaries)
                 if first:
-                    self._look_for_leftovers()
+                    # What that imports and asks would hold up the first rows' way to the screen.
+                    self.set_timer(_LOOK_EVERY_S, self._look_for_leftovers)
                 await asyncio.to_thread(lost.look, summaries)
                 await asyncio.sleep(_LOOK_EVERY_S if self.is_current else _LOOK_BEHIND_EVERY_S)
         finally:

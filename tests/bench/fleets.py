@@ -24,8 +24,7 @@ def twenty_runs() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory(prefix="mlrb-bench-") as path:
         home = Home(Path(path) / "home").ensure()
         bare_mb = _bare_interpreter_mb()
-        _launch(home)
-        peak_mb = _watch(home)
+        peak_mb = _watch(home, _launched(home))
         folders = list(home.folders())
         submitted = sum(of_folder(folder).outcome == "submitted" for folder in folders)
         lost = sum(_missing_events(folder) for folder in folders)
@@ -38,30 +37,36 @@ def twenty_runs() -> Iterator[Figure]:
         )
 
 
-def _launch(home: Home) -> None:
+def _launched(home: Home) -> "list[subprocess.Popen[bytes]]":
     mlrb = str(Path(sys.executable).with_name("mlrb"))
     command = [mlrb, "run", "mlgym/battle_of_sexes", "--model", f"scripted:{_SCRIPT}", "--sandbox", "local"]
     environment = {**os.environ, "MLRB_HOME": str(home.path)}
-    launches = [
+    return [
         subprocess.Popen([*command, "--seed", str(seed)], env=environment, stdout=subprocess.DEVNULL)
         for seed in range(RUNS)
     ]
-    for launch in launches:
-        if launch.wait() != 0:
-            raise RuntimeError("a launch failed")
 
 
-def _watch(home: Home) -> float:
-    """Until all have ended; the largest resident memory that any runner's process reached, in MB."""
+def _watch(home: Home, launches: "list[subprocess.Popen[bytes]]") -> float:
+    """Until all have ended; the largest resident memory that any runner's process reached, in MB.
+
+    Looked at from the first launch on: on a quiet machine the first runs end before the last have begun.
+    """
     peak = 0.0
     deadline = time.monotonic() + _PATIENCE_S
     while time.monotonic() < deadline:
         alive = [folder for folder in home.folders() if is_held(folder.lock)]
         peak = max([peak, *(_peak_mb(folder) for folder in alive)])
-        if not alive:
-            return peak
-        time.sleep(0.1)
-    raise RuntimeError("the runs do not end")
+        if not alive and all(launch.poll() is not None for launch in launches):
+            break
+        time.sleep(0.05)
+    else:
+        raise RuntimeError("the runs do not end")
+    if any(launch.returncode for launch in launches):
+        raise RuntimeError("a launch failed")
+    if not peak:
+        raise RuntimeError("no runner was seen while it lived")
+    return peak
 
 
 def _peak_mb(folder: RunFolder) -> float:
