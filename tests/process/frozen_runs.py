@@ -1,6 +1,7 @@
 """What a freeze promises, judged from the machine: the processor time of what is frozen, and its output afterwards."""
 
 import os
+import secrets
 import time
 from pathlib import Path
 
@@ -21,9 +22,12 @@ def cpu_s(pid: int) -> float:
 
 def spinning(runs: Runs, sandbox: str) -> tuple[Run, int]:
     """A run whose command keeps a core busy and counts, and the process that does."""
-    run = runs.start([bash(f'python3 -c "{_SPIN}"', timeout_s=TIMEOUT_S), script_line("submit")], sandbox=sandbox)
+    # Named apart from the same command of another test that runs beside this one.
+    mark = f"# spins for {secrets.token_hex(8)}"
+    command = f'python3 -c "{_SPIN}\n{mark}"'
+    run = runs.start([bash(command, timeout_s=TIMEOUT_S), script_line("submit")], sandbox=sandbox)
     run.wait_for(ev.ToolOutput)
-    (pid,) = [pid for pid in processes_with(_SPIN) if _is_python(pid)]
+    (pid,) = [pid for pid in processes_with(mark) if _is_python(pid)]
     return run, pid
 
 
