@@ -187,12 +187,17 @@ def test_kill_while_data_is_made_leaves_nothing_and_says_what_it_looked_at(runs:
     data.write_text(data.read_text().replace("def generate(", "import time\n\ntime.sleep(715.25)\n\n\ndef generate("))
     run = runs.start([script_line("submit")])
     run.wait_for(ev.RunStarted)
-    until(lambda: bool(processes_with("tasks.prepare")), "the data is being made")
+    until(lambda: bool(_preparing(runs)), "the data is being made")
     ran = mlrb(runs, "kill", run.folder.run)
     assert ran.returncode == 0, ran.stderr
     assert run.ended().outcome == "killed"
-    assert not [pid for pid in processes_with("tasks.prepare") if str(runs.home.data) in _command(pid)]
+    assert not _preparing(runs)
     assert checklist(run) == {"model calls": True, "processes": True}
+
+
+def _preparing(runs: Runs) -> list[int]:
+    """The processes that make data for this home, and not for another test's."""
+    return [pid for pid in processes_with("tasks.prepare") if str(runs.home.data) in _command(pid)]
 
 
 def _command(pid: int) -> str:
