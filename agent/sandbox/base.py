@@ -45,6 +45,8 @@ class SandboxPlan:
     """Variables from the task; nothing of the runner's own environment passes but an allow-list."""
     home: str = ""
     """The mark of the home that the run belongs to (`Home.mark`); a container is labelled with it."""
+    gpus: tuple[str, ...] = ()
+    """The UUIDs of the GPUs that it is given, and no others."""
     read_only: tuple[str, ...] = ()
     """Paths below the work folder that the agent may read and not change."""
 

@@ -1,14 +1,16 @@
 """Which sandbox a run gets: the one that was asked for, else docker where it works, else local with a warning."""
 
 from agent.errors import SandboxUnavailable
+from agent.record.home import Home
 from agent.sandbox.base import Sandbox, SandboxPlan
 from agent.sandbox.engine import DEFAULT_IMAGE, docker_answers, image_is_there
+from agent.sandbox.machines import machine_of
 
 __all__ = ["choose", "docker_answers", "kind_without_wish"]
 
 
 def choose(kind: str | None, plan: SandboxPlan) -> Sandbox:
-    """The sandbox for `kind`: `local`, `docker`, or None for whichever works.
+    """The sandbox for `kind`: `local`, `docker`, `docker@HOST`, or None for whichever works.
 
     Raises `SandboxUnavailable` where that kind can't be had. Why local was taken without having been asked for
     stands in `kind_without_wish`.
@@ -25,10 +27,11 @@ def choose(kind: str | None, plan: SandboxPlan) -> Sandbox:
 
             return DockerSandbox(plan)
     if kind.startswith("docker@"):
-        raise SandboxUnavailable(
-            f"{kind}: a sandbox on another machine comes with SSH hosts", hint="use --sandbox docker or local"
-        )
-    raise SandboxUnavailable(f"there is no sandbox {kind!r}", hint="use --sandbox docker or local")
+        from agent.sandbox.remote import RemoteDockerSandbox
+
+        # A run's folder lies below its home, which says what machines there are.
+        return RemoteDockerSandbox(plan, machine_of(Home(plan.folder.parent.parent), kind))
+    raise SandboxUnavailable(f"there is no sandbox {kind!r}", hint="use --sandbox docker, docker@HOST or local")
 
 
 def kind_without_wish(image: str) -> tuple[str, str]:

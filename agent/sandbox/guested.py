@@ -14,7 +14,7 @@ from agent.record.values import Host
 from agent.sandbox.base import CommandResult, OnOutput, SandboxPlan, SandboxWatcher, StartedSandbox
 from agent.sandbox.guest.wire import Header, pack
 from agent.sandbox.link import Cut, Link, Standing
-from agent.sandbox.outage import Outage
+from agent.sandbox.outage import PATIENCE_S, Outage
 from agent.sandbox.stream import Stream
 
 _PIECE_BYTES = 192 * 1024
@@ -26,9 +26,9 @@ _END_S = 10.0
 class GuestedSandbox(ABC):
     """Commands and files through a guest; where it runs and how it is reached is a subclass's."""
 
-    def __init__(self, plan: SandboxPlan) -> None:
+    def __init__(self, plan: SandboxPlan, *, patience_s: float = PATIENCE_S) -> None:
         self.plan = plan
-        self._outage = Outage()
+        self._outage = Outage(patience_s)
         self._link = Link(self._connect, self._check, self._outage.lost)
         self._last_guest = ""
         self._frozen = False
