@@ -6,7 +6,7 @@ from agent.sandbox.base import Sandbox, SandboxPlan
 from agent.sandbox.engine import DEFAULT_IMAGE, docker_answers, image_is_there
 from agent.sandbox.machines import machine_of
 
-__all__ = ["choose", "docker_answers", "kind_without_wish"]
+__all__ = ["choose", "docker_answers", "kind_without_wish", "where_to_grade"]
 
 
 def choose(kind: str | None, plan: SandboxPlan) -> Sandbox:
@@ -32,6 +32,16 @@ def choose(kind: str | None, plan: SandboxPlan) -> Sandbox:
         # A run's folder lies below its home, which says what machines there are.
         return RemoteDockerSandbox(plan, machine_of(Home(plan.folder.parent.parent), kind))
     raise SandboxUnavailable(f"there is no sandbox {kind!r}", hint="use --sandbox docker, docker@HOST or local")
+
+
+def where_to_grade(sandbox: str, image: str) -> str:
+    """Where the submission of a run with that sandbox is graded: `local`, `docker` or `docker@HOST`.
+
+    A run on another machine is graded here where that can be: what is held out need not leave.
+    """
+    if not sandbox.startswith("docker@"):
+        return "docker" if sandbox.startswith("docker") else "local"
+    return "docker" if docker_answers() and image_is_there(image or DEFAULT_IMAGE) else sandbox
 
 
 def kind_without_wish(image: str) -> tuple[str, str]:
