@@ -4,6 +4,8 @@ import io
 import tarfile
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -86,18 +88,23 @@ def _fetched(container: "Container") -> bytes:
     return b""
 
 
-def _packed(job: Job) -> IO[bytes]:
+@contextmanager
+def _packed(job: Job) -> Iterator[IO[bytes]]:
     """All that a grader may read, and the empty file that its results go to; root's, as are those that grade."""
-    spooled = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)
-    with tarfile.open(fileobj=spooled, mode="w") as archive:
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES) as spooled:
+        _pack(job, spooled)
+        spooled.seek(0)
+        yield spooled
+
+
+def _pack(job: Job, file: IO[bytes]) -> None:
+    with tarfile.open(fileobj=file, mode="w") as archive:
         for inside, here in shown(job).items():
             archive.add(here, _below_root(inside), filter=_roots)
         results = tarfile.TarInfo(_below_root(RESULT))
         results.type, results.mode = tarfile.DIRTYPE, 0o700
         archive.addfile(results)
         archive.addfile(tarfile.TarInfo(_below_root(LINES)))
-    spooled.seek(0)
-    return spooled
 
 
 def _below_root(path: str) -> str:

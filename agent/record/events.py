@@ -33,6 +33,8 @@ from agent.record.bodies.people import RequestEdited as RequestEdited
 from agent.record.bodies.people import RequestReceived as RequestReceived
 from agent.record.bodies.people import RequestRefused as RequestRefused
 from agent.record.bodies.people import RequestWithdrawn as RequestWithdrawn
+from agent.record.bodies.placement import RunPlaced as RunPlaced
+from agent.record.bodies.placement import RunQueued as RunQueued
 from agent.record.bodies.results import AlertRaised as AlertRaised
 from agent.record.bodies.results import CheckpointSeen as CheckpointSeen
 from agent.record.bodies.results import Graded as Graded
@@ -67,6 +69,8 @@ Known = (
     | WorkEnded
     | RunLeft
     | RunEnded
+    | RunQueued
+    | RunPlaced
     | SandboxStarted
     | SandboxAway
     | SandboxBack

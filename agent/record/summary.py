@@ -57,6 +57,10 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
                 "state": "starting", "started_at": started, "proofs": (), "outcome_detail": "", "waiting": False,
                 **_IN_REACH,
             } | _now("starting", event.at)  # fmt: skip
+        case ev.RunQueued() as body:
+            return {"state": "queued"} | _now(_awaited(body), event.at)
+        case ev.RunPlaced(gpus=gpus):
+            return {"state": "starting", "given_gpus": gpus} | _now("starting", event.at)
         case ev.SandboxStarted(sandbox=sandbox):
             return {"sandbox": sandbox}
         case ev.SandboxLost(reason=reason):
@@ -155,6 +159,12 @@ def _settled(summary: RunSummary, request_id: int) -> dict[str, object]:
 def _taken_up(summary: RunSummary, body: ev.ToolTakenUp, at: float) -> dict[str, object]:
     said = _now(one_line(preview(body.summary), 80) or body.tool, at)
     return _working(summary) | {"approval": None} | said
+
+
+def _awaited(body: ev.RunQueued) -> str:
+    place = f"{body.ahead} ahead" if body.ahead else "next"
+    what = {0: "a place", 1: "a GPU"}.get(body.gpus, f"{body.gpus} GPUs")
+    return f"waits for {what} on {one_line(body.host, 40)}, {place}"
 
 
 def _wanted(body: ev.ApprovalAsked, at: float) -> WantedApproval:

@@ -257,6 +257,8 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_alert: str = ""
     host: Host | None = None
     gpus: tuple[Gpu, ...] = ()
+    given_gpus: tuple[str, ...] = ()
+    """The UUIDs of the GPUs that it has to itself."""
     progress: Progress | None = None
     loss_tail: tuple[float, ...] = ()
     """The last 24 losses seen, for a sparkline."""

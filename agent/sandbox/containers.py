@@ -77,6 +77,14 @@ def of_run(run: str, home: str, daemon: Path | None = None) -> list[Container]:
     return [found for found in labelled(run, daemon) if not (found.home and home and found.home != home)]
 
 
+def daemon_version(daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S) -> str:
+    """The daemon's version; raises `SandboxUnavailable` where none answers."""
+    status, body = _ask("GET", "/version", daemon, timeout_s)
+    if status != 200:
+        raise SandboxUnavailable(f"the Docker daemon does not say what it is: {_reason(status, body)}")
+    return str(json.loads(body).get("Version", ""))
+
+
 def remove(container: Container, daemon: Path | None = None) -> str:
     """End and remove it; returns why that could not be, or nothing where it is gone."""
     status, body = ask_daemon("DELETE", f"/containers/{container.container_id}?force=1&v=1", daemon, REQUEST_TIMEOUT_S)

@@ -74,9 +74,7 @@ class Found(Struct, frozen=True, kw_only=True):
         return tuple(one for one in self.leftovers if one.whose == "ours")
 
 
-def find(
-    home: Home, *, daemon: Path | None = None, timeout_s: float = LIST_TIMEOUT_S, reach: bool = False
-) -> Found:
+def find(home: Home, *, daemon: Path | None = None, timeout_s: float = LIST_TIMEOUT_S, reach: bool = False) -> Found:
     """Look for leftovers; changes nothing. Other machines are looked at where a tunnel is up, or all with `reach`."""
     try:
         seen, silent = containers.labelled(daemon=daemon, timeout_s=timeout_s), ""
@@ -231,7 +229,9 @@ def _runners(home: Home) -> Iterator[Leftover]:
 def _tunnels() -> Iterator[Leftover]:
     for one in stale_tunnels():
         named = [_shown(pid) for pid in one.pids]
-        yield Leftover(kind="tunnel", run="", name=f"pid {one.pids[0]}", detail=f"{one.detail}: {named[0]}", pids=one.pids)
+        yield Leftover(
+            kind="tunnel", run="", name=f"pid {one.pids[0]}", detail=f"{one.detail}: {named[0]}", pids=one.pids
+        )
 
 
 def _marked(home: Home, among: dict[int, Process]) -> dict[str, list[Process]]:

@@ -1,8 +1,11 @@
 """The user's own OpenSSH: how it is called, and what its complaints mean."""
 
+import contextlib
 import os
 import shlex
+import signal
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from agent.sandbox.machines import Machine
 CONNECT_S = 10
 _KEEP_ALIVE_S = 5
 _KEEP_ALIVES = 3
+_DIES_S = 1.0
 
 # Nothing may ever ask: a prompt would hang a runner that has no terminal. An unknown host key is then refused,
 # unless the user's own configuration accepts it.
@@ -53,15 +57,25 @@ def through(control: Path, command: Sequence[str]) -> list[str]:
 
 def output_of(command: Sequence[str], timeout_s: float) -> "subprocess.CompletedProcess[str]":
     """Run it here; one that takes too long ends with 124, as under `timeout`."""
-    try:
-        return subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=timeout_s,
-            stdin=subprocess.DEVNULL, env=environment(), check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 124, "", f"no answer within {timeout_s:.0f} s")
-    except OSError as error:
-        return subprocess.CompletedProcess(command, 127, "", error.strerror or str(error))
+    # Files and not pipes: a process that not even KILL ends, as under a driver that hangs, would hold a pipe open.
+    with tempfile.TemporaryFile("w+", errors="replace") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
+        try:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment(), start_new_session=True
+            )
+        except OSError as error:
+            return subprocess.CompletedProcess(command, 127, "", error.strerror or str(error))
+        try:
+            code = process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            code = 124
+            os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_DIES_S)
+        out.seek(0)
+        err.seek(0)
+        said = err.read() if code != 124 else f"no answer within {timeout_s:.0f} s"
+        return subprocess.CompletedProcess(command, code, out.read(), said)
 
 
 def trouble(machine: Machine, said: str) -> SandboxUnavailable:

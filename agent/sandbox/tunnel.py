@@ -69,9 +69,7 @@ class Tunnel:
 
     def run(self, command: Sequence[str], timeout_s: float) -> "subprocess.CompletedProcess[str]":
         """Run a command over there; one that takes too long ends with 124."""
-        # Ours ending does not end theirs.
-        bounded = ["timeout", "--kill-after=1", f"{timeout_s:.0f}", *command]
-        return ssh.output_of(ssh.through(self._places.control, bounded), timeout_s + ssh.CONNECT_S)
+        return ssh.output_of(ssh.through(self._places.control, bounded(command, timeout_s)), timeout_s + ssh.CONNECT_S)
 
     def close(self) -> None:
         """Let go of it."""
@@ -132,6 +130,11 @@ class Tunnel:
                     f"{machine.name!r} is reached, but Docker's socket does not answer through SSH",
                     hint=f"have AllowStreamLocalForwarding yes in its sshd_config; or Docker hangs: {call} docker info",
                 )
+
+
+def bounded(command: Sequence[str], timeout_s: float) -> list[str]:
+    """The command with a limit that holds where it runs: our giving up would not end it there."""
+    return ["timeout", "--kill-after=1", f"{timeout_s:.0f}", *command]
 
 
 def is_up(machine: Machine) -> bool:

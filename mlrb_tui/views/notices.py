@@ -63,6 +63,12 @@ def _said(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
 
 def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
     match body:
+        case ev.RunQueued(host=host, ahead=ahead, why=why, by=by):
+            moved = f"moved by {by}" if by else ""
+            place = f"{words.count(ahead, 'run')} ahead on {host}" if ahead else f"next on {host}"
+            return "○", "queued", " · ".join(part for part in (place, why, moved) if part), "dim"
+        case ev.RunPlaced(host=host, gpus=gpus, names=names):
+            return ("·", "placed", f"on {host} with {', '.join(names) or ', '.join(gpus)}", "dim") if gpus else None
         case ev.SandboxStarted(sandbox=sandbox, image=image, notice=notice, network=network):
             parts = (sandbox, image, "network" if network else "no network", notice)
             return "·", "sandbox", " · ".join(part for part in parts if part), "dim"

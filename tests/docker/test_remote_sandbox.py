@@ -1,6 +1,6 @@
 """A sandbox on a machine reached by SSH: every sandbox's promises, and that a tunnel that drops costs nothing."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,9 +8,11 @@ import pytest
 from agent.sandbox.base import SandboxLimits
 from agent.sandbox.remote import RemoteDockerSandbox
 from tests.docker.loopback import Loopback, loopback
-from tests.process.sandbox_promises import Bench, SandboxPromises, make_plan, until
+from tests.process.sandbox_promises import Bench, SandboxPromises, Started, make_plan, until
 
-LIMITS = SandboxLimits(memory_bytes=256 * 1024**2, cpus=1.0, processes=64, output_bytes=8 * 1024**2, copy_bytes=50 * 1024**2)
+LIMITS = SandboxLimits(
+    memory_bytes=256 * 1024**2, cpus=1.0, processes=64, output_bytes=8 * 1024**2, copy_bytes=50 * 1024**2
+)
 _FLOOD = "python3 -c 'import random; random.seed(1); [print(random.random()) for _ in range(150_000)]'"
 
 
@@ -42,9 +44,17 @@ async def test_tunnel_cut_in_the_middle_of_a_flood_costs_no_byte(bench: Bench, t
     started = bench.begin(f"{_FLOOD}; sleep 0.2; echo between; sleep 0.2; {_FLOOD}; echo end")
     for number in range(1, 4):
         ups = there.word().ups
-        await until(lambda number=number: len(started.output) > number * len(whole) // 2)
+        await until(_longer(started, number * len(whole) // 2))
         there.cut()
-        await until(lambda ups=ups: there.word().ups > ups)
+        await until(_up_again(there, ups))
     result = await started.task
     assert started.output.decode() == f"{whole}between\n{whole}end\n"
     assert result.exit_code == 0
+
+
+def _longer(started: Started, than: int) -> Callable[[], bool]:
+    return lambda: len(started.output) > than
+
+
+def _up_again(there: Loopback, ups: int) -> Callable[[], bool]:
+    return lambda: there.word().ups > ups

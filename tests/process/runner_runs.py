@@ -141,6 +141,7 @@ class Runs:
         sandbox: str = "local",
         base_url: str = "",
         task: str = TASK,
+        gpus: str = "",
     ) -> "Run":
         """Start a run whose model speaks this script."""
         folder = self.home.new_run()
@@ -151,7 +152,7 @@ class Runs:
             RunRequest(
                 run=folder.run, task=task, model=model or f"scripted:{file}", sandbox=sandbox, who="tester",
                 limits=limits or Limits(time_s=60.0, steps=50), pace_s=pace_s, approve=approve, base_url=base_url,
-                approve_rules=rules or ApproveRules(), on_limit=on_limit,
+                approve_rules=rules or ApproveRules(), on_limit=on_limit, gpus=gpus,
             ),
         )  # fmt: skip
         Inbox(folder.inbox).close()
