@@ -64,7 +64,9 @@ class _EndedWithDaemon(Exception):
 def _grade(client: "DockerClient", job: Job, results: Results, image: str, folder: Path, wait: DaemonWait) -> Found:
     lines = folder / "lines.jsonl"
     lines.touch(mode=0o600)
-    container = tickets.make(client, image, fresh_name(job), {"mounts": _mounts(job, folder), **settings(job)}, daemon_socket())
+    container = tickets.make(
+        client, image, fresh_name(job), {"mounts": _mounts(job, folder), **settings(job)}, daemon_socket()
+    )
     try:
         container.start()
         with lines.open("rb") as channel:

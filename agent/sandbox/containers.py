@@ -79,9 +79,9 @@ def of_run(run: str, home: str, daemon: Path | None = None) -> list[Container]:
 
 def daemon_version(daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S) -> str:
     """The daemon's version; raises `SandboxUnavailable` where none answers."""
-    status, body = _ask("GET", "/version", daemon, timeout_s)
+    status, body = ask_daemon("GET", "/version", daemon, timeout_s)
     if status != 200:
-        raise SandboxUnavailable(f"the Docker daemon does not say what it is: {_reason(status, body)}")
+        raise SandboxUnavailable(f"the Docker daemon does not say what it is: {reason(status, body)}")
     return str(json.loads(body).get("Version", ""))
 
 

@@ -34,7 +34,9 @@ class Outage:
             if self._watcher is not None:
                 self._watcher.away(reason)
         elif time.monotonic() - self._since > self._patience_s:
-            raise SandboxUnreachable(f"{reason}, not for {self._patience_s:.0f} s", hint="`mlrb resume` takes the run up")
+            raise SandboxUnreachable(
+                f"{reason}, not for {self._patience_s:.0f} s", hint="`mlrb resume` takes the run up"
+            )
 
     def answered(self, *, restarted: bool = False) -> None:
         """It answers; `restarted` where the sandbox had to be started again."""

@@ -50,7 +50,7 @@ class Tunnel:
         began_at = time.monotonic()
         deadline = began_at + patience_s
         try:
-            self._join(deadline)
+            self.join(deadline - began_at)
             self._places.wake.touch()
             while not self._answers(began_at):
                 if given_up is not None and given_up.is_set():
@@ -77,9 +77,11 @@ class Tunnel:
             os.close(self._users)
             self._users = -1
 
-    def _join(self, deadline: float) -> None:
+    def join(self, patience_s: float = OPEN_S) -> None:
+        """Have it kept up from now on, whether or not the machine can be reached."""
         if self._users >= 0:
             return
+        deadline = time.monotonic() + patience_s
         folder = Path(self._places.folder)
         _make_own(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
