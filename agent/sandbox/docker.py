@@ -150,10 +150,11 @@ class DockerSandbox(GuestedSandbox):
         except ImageNotFound as error:
             raise SandboxUnavailable("the run was stopped while its container was being made") from error
         except APIError as error:
-            raise SandboxUnavailable(
-                f"the daemon did not start the container: {error.explanation or error}",
-                hint=f"where another {self._name} is left over: mlrb kill {self.plan.run}",
-            ) from error
+            said = str(error.explanation or error)
+            hint = f"where another {self._name} is left over: mlrb kill {self.plan.run}"
+            if "select device driver" in said:
+                hint = "install nvidia-container-toolkit there and restart Docker; --gpus none does without"
+            raise SandboxUnavailable(f"the daemon did not start the container: {said}", hint=hint) from error
 
     def _options(self) -> dict[str, Any]:
         from docker.types import DeviceRequest, LogConfig, Ulimit
