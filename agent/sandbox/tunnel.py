@@ -83,7 +83,7 @@ class Tunnel:
             return
         deadline = time.monotonic() + patience_s
         folder = Path(self._places.folder)
-        _make_own(folder.parent)
+        make_own(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
         self._users = os.open(self._places.users, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         while not _shared(self._users):
@@ -170,7 +170,7 @@ def _start_keeper(places: Places, machine: Machine) -> None:
         time.sleep(_POLL_S)
 
 
-def _make_own(folder: Path) -> None:
+def make_own(folder: Path) -> None:
     """A folder in a place where everybody may write: nobody else's will do."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)

@@ -1,4 +1,4 @@
-"""GPUs over SSH: a fake `nvidia-smi` and a fake NVIDIA hook over there, all else real. No two containers share a card."""
+"""GPUs over SSH, with a fake `nvidia-smi` and a fake NVIDIA hook, all else real: no two containers share a card."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""A sandbox on a machine reached by SSH: every sandbox's promises, and that a tunnel that drops costs nothing."""
+"""A sandbox on a machine reached by SSH: a tunnel that drops costs no byte and no command."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from agent.sandbox.base import SandboxLimits
 from agent.sandbox.remote import RemoteDockerSandbox
 from tests.docker.loopback import Loopback, loopback
-from tests.process.sandbox_promises import Bench, SandboxPromises, Started, make_plan, until
+from tests.process.sandbox_promises import Bench, Started, make_plan, until
 
 LIMITS = SandboxLimits(
     memory_bytes=256 * 1024**2, cpus=1.0, processes=64, output_bytes=8 * 1024**2, copy_bytes=50 * 1024**2
@@ -33,10 +33,6 @@ async def bench(tmp_path: Path, there: Loopback, monkeypatch: pytest.MonkeyPatch
     finally:
         proofs = await sandbox.stop()
     assert all(proof.proven for proof in proofs)
-
-
-class TestRemoteKeepsEveryPromise(SandboxPromises):
-    """All that any sandbox promises."""
 
 
 async def test_tunnel_cut_in_the_middle_of_a_flood_costs_no_byte(bench: Bench, there: Loopback) -> None:
