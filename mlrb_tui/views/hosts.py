@@ -50,7 +50,7 @@ def gpu(seen: SeenGpu) -> str:
 def holder(seen: SeenGpu) -> str:
     """Who has a GPU."""
     if seen.run:
-        return f"run {seen.run}{' of another home' if seen.elsewhere else ''}"
+        return f"run {seen.run}{' elsewhere' if seen.elsewhere else ''}"
     return "free" if seen.usable else "not for runs"
 
 
