@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.errors import SandboxUnavailable
+from agent.record.redact import without_secrets
 from agent.record.text import one_line
 from agent.sandbox.machines import Machine
 
@@ -35,8 +36,8 @@ _ANYBODY = "mlrb-tunnel"
 
 
 def environment() -> dict[str, str]:
-    """Ours, with complaints in the language that they are read in."""
-    return {**os.environ, "LC_ALL": "C"}
+    """Ours without its secrets, which others of this user could read there, and complaints in a language we know."""
+    return {**without_secrets(), "LC_ALL": "C"}
 
 
 def master(machine: Machine, control: Path) -> list[str]:

@@ -16,6 +16,7 @@ import msgspec
 
 from agent.errors import SandboxUnavailable
 from agent.record.lock import is_held
+from agent.record.redact import without_secrets
 from agent.sandbox import ssh
 from agent.sandbox.engine import docker_answers
 from agent.sandbox.machines import DOCKER_SOCKET, Machine
@@ -163,7 +164,8 @@ def _start_keeper(places: Places, machine: Machine) -> None:
     path = os.pathsep.join(part for part in (str(_SOURCES), os.environ.get("PYTHONPATH", "")) if part)
     keeper = [sys.executable, "-m", "agent.sandbox.tunnel_keeper", places.folder, msgspec.json.encode(machine).decode()]
     with Path(places.folder, "keeper.out").open("wb") as out:
-        environment = {**os.environ, "PYTHONPATH": path}
+        # It outlives runners and is not shielded as they are, so it gets no keys.
+        environment = {**without_secrets(), "PYTHONPATH": path}
         subprocess.run(keeper, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd="/", check=True, env=environment)
     deadline = time.monotonic() + _PING_S
     while not is_held(places.keeper) and time.monotonic() < deadline:

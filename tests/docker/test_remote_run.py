@@ -113,6 +113,26 @@ def test_killed_runner_is_taken_up_over_there(runs: Runs, there: Loopback) -> No
     assert run.bodies(ev.Graded)[-1].score.value is not None
 
 
+def test_run_taken_up_while_its_machine_is_out_of_reach_waits_for_it(runs: Runs, there: Loopback) -> None:
+    run = runs.start([COUNTS, script_line("submit")], sandbox=WHERE)
+    until(lambda: "once" in output_of(run), "the command runs")
+    _go(run)
+    assert run.process is not None
+    run.process.kill()
+    run.process.wait()
+    there.stop()
+    there.cut()
+    (runs.home.path / "hosts.toml").write_text("[box]\nmax_run = 1\n")
+    refused = mlrb(runs, "resume", run.folder.run)
+    assert (refused.returncode, "max_run" in refused.stderr) == (2, True)
+    there.enter_in(runs.home)
+    run.launch("--resume")
+    assert NAME in run.wait_for(ev.SandboxAway).reason
+    there.start()
+    assert run.ended().outcome == "submitted"
+    assert len(run.bodies(ev.SandboxBack)) == len(run.bodies(ev.SandboxAway)) == 1
+
+
 def test_kill_from_outside_clears_the_machine_over_there(runs: Runs, there: Loopback) -> None:
     run = runs.start([COUNTS, script_line("submit")], sandbox=WHERE)
     until(lambda: "once" in output_of(run), "the command runs")

@@ -78,6 +78,15 @@ def test_connection_does_not_outlive_its_keeper(there: Loopback) -> None:
         until(lambda: is_gone(connection), "the connection is gone")
 
 
+def test_keys_are_in_the_environment_of_no_process_of_a_tunnel(
+    there: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-never-to-be-seen")
+    with opened(there.machine):
+        for pid in (keeper_pid(there.places), there.word().ssh):
+            assert b"sk-never-to-be-seen" not in Path(f"/proc/{pid}/environ").read_bytes()
+
+
 def test_tunnel_that_stands_still_is_listed_and_removed(runs: Runs, there: Loopback) -> None:
     with opened(there.machine):
         keeper, connection = keeper_pid(there.places), there.word().ssh
