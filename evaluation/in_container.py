@@ -73,11 +73,12 @@ def _grade(client: "DockerClient", job: Job, results: Results, image: str, folde
             ended = _follow(container, channel.fileno(), results, time.monotonic() + job.timeout_s, wait)
         last_words = wait.patiently(lambda: container.logs(tail=20)).decode(errors="replace")
     finally:
-        wait.patiently(lambda: _remove(container))
+        wait.patiently(lambda: remove(container))
     return results.outcome(ended, last_words)
 
 
-def _remove(container: "Container") -> None:
+def remove(container: "Container") -> None:
+    """Have it gone; harmless where it is."""
     from docker.errors import NotFound
 
     # The answer to a first try may have been lost with the daemon.

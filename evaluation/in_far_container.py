@@ -11,17 +11,18 @@ from typing import IO, TYPE_CHECKING, Any
 
 from agent.errors import SandboxUnavailable
 from agent.sandbox import tickets
-from agent.sandbox.engine import client
+from agent.sandbox.engine import client, docker_answers
+from evaluation.daemon_wait import DaemonWait
 from evaluation.errors import GraderFailed
-from evaluation.in_container import DEFAULT_IMAGE, LINES, RESULT, ROOT, fresh_name, settings, shown
+from evaluation.in_container import DEFAULT_IMAGE, LINES, RESULT, ROOT, fresh_name, remove, settings, shown
 from evaluation.job import Found, Job, OnProgress, Results
 
 if TYPE_CHECKING:
+    from docker import DockerClient
     from docker.models.containers import Container
 
 _POLL_S = 0.5
-_OUTAGE_S = 600.0
-"""How long the machine may be out of reach in the middle of a grading, which goes on there."""
+_PING_S = 5.0
 _IN_MEMORY_BYTES = 8 * 1024**2
 
 
@@ -30,52 +31,51 @@ def grade_afar(job: Job, on_progress: OnProgress, image: str, daemon: Path) -> F
     import docker.errors
     import requests
 
-    image = image or DEFAULT_IMAGE
-    with client(daemon) as over_there:
-        try:
-            # Nothing of this machine can be mounted there. A volume of its own takes files though all else is closed
-            # to writing; it goes with the container.
-            options = {"volumes": [ROOT], **settings(job)}
-            container = tickets.make(over_there, image, fresh_name(job), options, daemon)
-            try:
-                with _packed(job) as archive:
-                    container.put_archive(ROOT, archive)
-                container.start()
-                return _result(container, job, Results(on_progress))
-            finally:
-                container.remove(force=True, v=True)
-        except SandboxUnavailable as error:
-            raise GraderFailed(f"docker could not run the grader: {error.message}", hint=error.hint) from error
-        except (docker.errors.DockerException, requests.RequestException) as error:
-            raise GraderFailed(f"docker could not run the grader: {error}", hint="mlrb hosts") from error
-
-
-def _result(container: "Container", job: Job, results: Results) -> Found:
-    """Follow the results until the container has ended; an outage shorter than some minutes is waited out."""
-    import requests
-
-    deadline = time.monotonic() + job.timeout_s
-    seen, answered_at = 0, time.monotonic()
+    wait = DaemonWait(on_progress, daemon)
     while True:
         try:
-            container.reload()
-            running = container.status in ("created", "running")
-            lines = _fetched(container)
-            last_words = "" if running else container.logs(tail=20).decode(errors="replace")
-        except requests.ConnectionError:
-            if time.monotonic() - answered_at > _OUTAGE_S:
-                raise
-            time.sleep(_POLL_S)
-            continue
-        answered_at = time.monotonic()
+            with client(daemon) as over_there:
+                return _grade(over_there, job, Results(on_progress), image or DEFAULT_IMAGE, daemon, wait)
+        except SandboxUnavailable as error:
+            if docker_answers(daemon, _PING_S):
+                raise GraderFailed(f"docker could not run the grader: {error.message}", hint=error.hint) from error
+            wait.until_back(error)
+        except docker.errors.APIError as error:
+            raise GraderFailed(f"docker could not run the grader: {error}", hint="mlrb hosts") from error
+        except (docker.errors.DockerException, requests.RequestException) as error:
+            wait.until_back(error)
+
+
+def _grade(over_there: "DockerClient", job: Job, results: Results, image: str, daemon: Path, wait: DaemonWait) -> Found:
+    # Nothing of this machine can be mounted there. A volume of its own takes files though all else is closed to
+    # writing; it goes with the container.
+    options = {"volumes": [ROOT], **settings(job)}
+    container = tickets.make(over_there, image, fresh_name(job), options, daemon)
+    try:
+        with _packed(job) as archive:
+            container.put_archive(ROOT, archive)
+        container.start()
+        ended = _follow(container, results, time.monotonic() + job.timeout_s, wait)
+        last_words = wait.patiently(lambda: container.logs(tail=20)).decode(errors="replace")
+    finally:
+        wait.patiently(lambda: remove(container))
+    return results.outcome(ended, last_words)
+
+
+def _follow(container: "Container", results: Results, deadline: float, wait: DaemonWait) -> str:
+    """Fetch the results again and again until the container has ended, which it does by itself; how it did."""
+    before_s, seen = wait.waited_s, 0
+    while True:
+        wait.patiently(container.reload)
+        running = container.status in ("created", "running")
+        lines = wait.patiently(lambda: _fetched(container))
         results.feed(lines[seen:])
         seen = len(lines)
         if not running:
             state: dict[str, Any] = container.attrs["State"]
-            ended = "out of memory" if state.get("OOMKilled") else f"exit code {state.get('ExitCode')}"
-            return results.outcome(ended, last_words)
-        if time.monotonic() > deadline:
-            return results.outcome("not done in time", "")
+            return "out of memory" if state.get("OOMKilled") else f"exit code {state.get('ExitCode')}"
+        if time.monotonic() > deadline + wait.waited_s - before_s:
+            return "not done in time"
         time.sleep(_POLL_S)
 
 

@@ -177,6 +177,17 @@ def test_where_no_docker_is_here_the_grader_runs_over_there(runs: Runs, there: L
     assert all(score.details == {"bonus_files": 1.0} for score in scores)
 
 
+def test_grading_over_there_goes_on_while_the_tunnel_is_down(runs: Runs, there: Loopback) -> None:
+    runs.environment["DOCKER_HOST"] = f"unix://{there.root}/nothing.sock"
+    run = runs.start([bash("echo slow > answer.txt"), script_line("submit")], sandbox=WHERE)
+    run.wait_for(ev.GradingProgressed)
+    cut_and_wait(there)
+    assert run.ended().outcome == "submitted"
+    [score] = [body.score for body in run.bodies(ev.Graded)]
+    # It was waited for to its end: the grader has its say on what is no number, or runs into its own time limit.
+    assert "holds no number" in score.error or "not done in time" in score.error
+
+
 def test_tunnel_ends_with_its_last_user(runs: Runs, there: Loopback) -> None:
     run = runs.start([bash("true"), script_line("submit")], sandbox=WHERE)
     other = runs.start([COUNTS, script_line("submit")], sandbox=WHERE)
