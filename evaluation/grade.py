@@ -191,7 +191,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("run", type=Path, help="the run's folder")
     parser.add_argument("--snapshot", type=int, required=True, help="which of submission/N")
     parser.add_argument("--split", choices=("dev", "test"), default="test")
-    parser.add_argument("--sandbox", type=_place, default="", help="local, docker or docker@HOST; default: as it ran")
+    parser.add_argument("--sandbox", type=_place, help="local, docker or docker@HOST; default: as it ran")
     parser.add_argument("--image", default="", help="the docker image to grade in")
     parser.add_argument("--result-fd", type=int, default=1, help="the descriptor for the result")
     given = parser.parse_args(arguments)
@@ -205,7 +205,7 @@ def main(arguments: list[str] | None = None) -> int:
             snapshot=given.snapshot,
             split=given.split,
             on_progress=sink.progress,
-            isolation=given.sandbox,
+            isolation=given.sandbox or "",
             image=given.image,
         )
     except MlrbError as error:

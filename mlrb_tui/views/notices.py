@@ -7,8 +7,8 @@ from mlrb_tui.views import control, words
 from mlrb_tui.views.blocks import Notice, place_of
 
 HEADS = (
-    "run_created", "run_started", "run_paused", "run_resumed", "limits_changed", "run_ended", "sandbox_started",
-    "sandbox_lost", "sandbox_away", "sandbox_back", "run_left",
+    "run_created", "run_started", "run_queued", "run_placed", "run_paused", "run_resumed", "limits_changed",
+    "run_ended", "sandbox_started", "sandbox_lost", "sandbox_away", "sandbox_back", "run_left",
     "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
     "note_taken", "plan_changed", "request_received", "graded", "alert_raised",
     "approval_asked", "approve_mode_changed", "tool_taken_up", "control_taken", "control_released",
