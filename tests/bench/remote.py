@@ -1,7 +1,7 @@
 """A no-op command in a container reached by SSH beside the same in a local one; sshd on loopback is the machine."""
 
 import asyncio
-import shutil
+import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,15 +14,15 @@ from agent.sandbox.docker import DockerSandbox
 from agent.sandbox.machines import Machine
 from agent.sandbox.remote import RemoteDockerSandbox
 from tests.bench.figures import Bar, Figure, figure
-from tests.docker.loopback import loopback
+from tests.docker.loopback import SSHD, loopback
 
 REPEAT = 60
 
 
 def remote_no_op() -> Iterator[Figure]:
     """The bar: at most three times a local one. Nothing is measured without a daemon and an SSH server."""
-    if not docker_answers() or shutil.which("sshd") is None:
-        print("remote_no_op: no docker daemon or no sshd; not measured")
+    if not docker_answers() or SSHD is None or os.geteuid() != 0:
+        print("remote_no_op: no docker daemon, or no sshd that we may start; not measured")
         return
     with tempfile.TemporaryDirectory(prefix="mlrb-bench-") as path, loopback(Path(path) / "box") as there:
         far, near = asyncio.run(_measured(Path(path), there.machine))
