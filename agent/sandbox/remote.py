@@ -42,8 +42,8 @@ class RemoteDockerSandbox(DockerSandbox):
             await asyncio.to_thread(self._tunnel.join)
         return await super().attach()
 
-    def _started(self, running: str = "", last: str = "") -> StartedSandbox:
-        return dataclasses.replace(super()._started(running, last), sandbox=f"docker@{self._tunnel.machine.name}")
+    def _started(self) -> StartedSandbox:
+        return dataclasses.replace(super()._started(), sandbox=f"docker@{self._tunnel.machine.name}")
 
     async def _reach(self) -> None:
         try:

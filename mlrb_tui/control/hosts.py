@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agent.errors import RunError
 from agent.record.home import Home
-from agent.record.inbox import user_name
+from agent.record.viewer import user_name
 from agent.sandbox.ledger import Ledger, LedgerFile
 from agent.sandbox.machines import machine, machines
 from agent.sandbox.on_machine import SeenMachine, look_at

@@ -64,8 +64,8 @@ def _nothing_half_made(home: Home) -> Iterator[RunFolder]:
 def take_up(folder: RunFolder) -> None:
     """Give a lost run, or one whose runner died before its first word, a new runner; returns when it is at work.
 
-    Raises `RunHeld` where somebody else was quicker, since a run has one runner, and `UsageError` where `hosts.toml` has
-    a mistake, over which a runner would end the run.
+    Raises `RunHeld` where somebody else was quicker, since a run has one runner, and `UsageError` where there is a
+    mistake in `hosts.toml`, over which a runner would end the run.
     """
     machine_of(Home(folder.path.parent.parent), read_request(folder.request).sandbox)
     seen = _last_seq(folder)
