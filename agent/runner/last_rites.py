@@ -152,6 +152,8 @@ def _without_containers(home: Home, run: str, sandbox: str, writer: _Writer) -> 
                 writer.waits(Proof("container", False, f"{error.message}; it is waited for"))
             told = True
             time.sleep(_LOOK_EVERY_S)
+        except UsageError as error:
+            return (Proof("container", False, error.message),)
 
 
 def _asked(folder: RunFolder, writer: _Writer) -> tuple[list[tuple[int, str]], list[int]]:

@@ -6,7 +6,7 @@ from agent.sandbox.base import Sandbox, SandboxPlan
 from agent.sandbox.engine import DEFAULT_IMAGE, docker_answers, image_is_there
 from agent.sandbox.machines import machine_of
 
-__all__ = ["choose", "docker_answers", "kind_without_wish", "where_to_grade"]
+__all__ = ["choose", "docker_answers", "kind_without_wish", "where_graded", "where_to_grade"]
 
 
 def choose(kind: str | None, plan: SandboxPlan) -> Sandbox:
@@ -42,6 +42,13 @@ def where_to_grade(sandbox: str, image: str) -> str:
     if not sandbox.startswith("docker@"):
         return "docker" if sandbox.startswith("docker") else "local"
     return "docker" if docker_answers() and image_is_there(image or DEFAULT_IMAGE) else sandbox
+
+
+def where_graded(sandbox: str) -> tuple[str, ...]:
+    """Where containers that grade a run with that sandbox may be."""
+    if not sandbox.startswith("docker@"):
+        return ("docker",) if sandbox.startswith("docker") else ()
+    return ("docker", sandbox) if docker_answers() else (sandbox,)
 
 
 def kind_without_wish(image: str) -> tuple[str, str]:

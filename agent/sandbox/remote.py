@@ -34,12 +34,14 @@ class RemoteDockerSandbox(DockerSandbox):
         await asyncio.to_thread(self._require_image)
         return await super().start()
 
+    async def reached(self) -> None:
+        """Return once the machine is reached and its daemon answers."""
+        await asyncio.to_thread(self._tunnel.join)
+        await super().reached()
+
     async def attach(self) -> StartedSandbox:
-        """Join the tunnel, then as anywhere: a machine that is out of reach now is waited for."""
-        try:
-            await self._reach()
-        except SandboxUnavailable:
-            await asyncio.to_thread(self._tunnel.join)
+        """As anywhere: a machine that is out of reach now is waited for."""
+        await asyncio.to_thread(self._tunnel.join)
         return await super().attach()
 
     def _started(self) -> StartedSandbox:
@@ -73,7 +75,10 @@ class RemoteDockerSandbox(DockerSandbox):
             raise self._out_of_reach() from error
 
     def _out_of_reach(self) -> SandboxUnavailable:
-        return SandboxUnavailable(f"{self._tunnel.machine.name!r} is out of reach", hint="what runs there goes on")
+        name, why = self._tunnel.machine.name, self._tunnel.trouble
+        return SandboxUnavailable(
+            f"{name!r} is out of reach{f': {why}' if why else ''}", hint="what runs there goes on"
+        )
 
     async def stop(self) -> tuple[Proof, ...]:
         """As anywhere; what can't be reached is not proven gone."""

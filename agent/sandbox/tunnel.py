@@ -46,6 +46,11 @@ class Tunnel:
         """Where the daemon over there answers, here."""
         return self._places.socket
 
+    @property
+    def trouble(self) -> str:
+        """Why it is not up, as far as its keeper knows."""
+        return self._places.read().message
+
     def open(self, *, given_up: threading.Event | None = None, patience_s: float = OPEN_S) -> None:
         """Have it up and the daemon answering; raises `SandboxUnavailable` with what is wrong. Blocks."""
         began_at = time.monotonic()

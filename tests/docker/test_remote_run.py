@@ -128,6 +128,7 @@ def test_run_taken_up_while_its_machine_is_out_of_reach_waits_for_it(runs: Runs,
     there.enter_in(runs.home)
     run.launch("--resume")
     assert NAME in run.wait_for(ev.SandboxAway).reason
+    until(lambda: there.word().state == "failed", "its keeper tries")
     there.start()
     assert run.ended().outcome == "submitted"
     assert len(run.bodies(ev.SandboxBack)) == len(run.bodies(ev.SandboxAway)) == 1
