@@ -24,7 +24,6 @@ from agent.sandbox.ending import end_all
 from agent.sandbox.far_containers import far_machines, look_afar
 from agent.sandbox.guest.processes import Process, descendants, look, table
 from agent.sandbox.stale_tunnels import stale_tunnels
-from tasks.errors import UsageError
 
 Kind = Literal["container", "processes", "runner", "tunnel"]
 Whose = Literal["ours", "another home's", "unknown"]

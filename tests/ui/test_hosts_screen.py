@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from textual.pilot import Pilot
@@ -124,7 +125,7 @@ def believable(_: Home) -> list[SeenMachine]:
 @pytest.mark.parametrize("size", [(80, 24), (160, 40)], ids=["80x24", "160x40"])
 @pytest.mark.parametrize("theme", ["mlrb-dark", "mlrb-light"])
 def test_hosts_screen_looks_as_it_should(
-    snap_compare: Callable[..., bool], home: Home, size: tuple[int, int], theme: str
+    snap_compare: Callable[..., bool], home: Home, size: tuple[int, int], theme: Literal["mlrb-dark", "mlrb-light"]
 ) -> None:
     app = MlrbApp(home, Settings(theme=theme), environment=COLOURS)
 
