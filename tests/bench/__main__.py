@@ -19,6 +19,8 @@ BENCHES = {
     "docker_no_op": "commands:docker_no_op",
     "twenty_runs": "fleets:twenty_runs",
     "latency": "latency:latency",
+    "parse_output": "telemetry:parse_output",
+    "telemetry": "telemetry:samples",
 }
 
 
