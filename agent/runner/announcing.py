@@ -23,6 +23,7 @@ def run_created(request: RunRequest) -> ev.RunCreated:
         version=_version(),
         approve=request.approve,
         on_limit=request.on_limit,
+        gpu_usd_per_hour=request.gpu_usd_per_hour,
     )
 
 

@@ -85,7 +85,7 @@ class Life:
         self._announce()
         remains = self._remains
         taking_up.set_right(remains, self._journal)
-        self._journal.listener = self._notifier.hear
+        self._journal.listeners.append(self._notifier.hear)
         if self._notify_trouble:
             self._notifier.complain(self._notify_trouble)
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -72,6 +72,8 @@ def plan_request(
         pace_s=pace_s,
         approve=approve,
         approve_rules=settings.approve,
+        alarms=settings.alarms,
+        gpu_usd_per_hour=settings.gpu_usd_per_hour,
         on_limit=on_limit or settings.on_limit,
     )
 

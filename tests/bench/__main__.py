@@ -20,6 +20,8 @@ BENCHES = {
     "remote_no_op": "remote:remote_no_op",
     "twenty_runs": "fleets:twenty_runs",
     "latency": "latency:latency",
+    "parse_output": "telemetry:parse_output",
+    "telemetry": "telemetry:samples",
 }
 
 
