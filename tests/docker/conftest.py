@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.sandbox import containers
 from agent.sandbox.choose import docker_answers
 from agent.sandbox.engine import DEFAULT_IMAGE, image_is_there
 from tests.docker.private_daemon import PrivateDaemon, may_run_daemons, private_daemon
+from tests.process.runner_runs import Runs
 
 _HERE = Path(__file__).parent
 
@@ -26,6 +28,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.docker)
         if why:
             item.add_marker(pytest.mark.skip(reason=why))
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[Runs]:
+    """A home with the probe task; its runners and its containers are gone with the test."""
+    made = Runs.under(tmp_path)
+    yield made
+    made.close()
+    for run in made.home.run_ids():
+        for container in containers.labelled(run):
+            containers.remove(container)
 
 
 @pytest.fixture(scope="session")

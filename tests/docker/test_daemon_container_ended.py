@@ -3,8 +3,6 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,17 +12,6 @@ from agent.sandbox.containers import labelled
 from tests.process.runner_runs import Run, Runs, bash, script_line, until
 
 WORK = bash("echo 5 > answer.txt; touch here.txt; echo up; sleep 831.5")
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task; what its runs leave is cleared away."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
-    for run in made.home.run_ids():
-        for container in labelled(run):
-            docker("rm", "--force", container.container_id)
 
 
 def docker(*arguments: str) -> str:

@@ -1,22 +1,10 @@
 """A frozen container uses no processor time, as the machine sees it, and goes on where it stood."""
 
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from agent.sandbox.containers import labelled
 from tests.process.frozen_runs import check_frozen, check_goes_on, check_whole, spinning
 from tests.process.runner_runs import Runs
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def test_busy_loop_in_a_container_stands_still_and_its_output_goes_on_without_a_gap(runs: Runs) -> None:

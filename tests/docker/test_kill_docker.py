@@ -4,10 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from agent.record import events as ev
 from agent.record.home import Home
@@ -21,17 +18,6 @@ from tests.process.runner_runs import Run, Runs, bash, script_line, until
 from tests.process.test_kill_hung import checklist, kept_stopped, mlrb, pid_of, reap_child
 
 SLEEP = bash("echo 4 > answer.txt; touch here.txt; sleep 821.5")
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task; what its runs leave is cleared away."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
-    for run in made.home.run_ids():
-        for container in labelled(run):
-            subprocess.run(["docker", "rm", "--force", container.container_id], check=False, capture_output=True)
 
 
 def in_command(run: Run) -> None:

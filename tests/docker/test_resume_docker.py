@@ -3,10 +3,6 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from agent.record import events as ev
 from agent.record.inbox import Pause, Resume
@@ -16,17 +12,6 @@ from tests.process.runner_runs import Run, Runs, bash, script_line, until
 TICKS = """until [ -e go.txt ]; do echo tick >> ticks.txt; echo tick; sleep 0.02; done
 echo 6 > answer.txt
 wc -l < ticks.txt"""
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task; what its runs leave is cleared away."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
-    for run in made.home.run_ids():
-        for container in labelled(run):
-            subprocess.run(["docker", "rm", "--force", container.container_id], check=False, capture_output=True)
 
 
 def kill(run: Run) -> None:

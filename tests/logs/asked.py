@@ -17,7 +17,10 @@ def events() -> list[ev.Event]:
         )
     )  # fmt: skip
     story.add(ev.RunStarted(pid=7, host="box"), 0.3)
-    story.add(ev.SandboxStarted(sandbox="docker", name="mlrb-7f3a21c4", image="mlrb:latest", workdir="/work"), 2.0)
+    story.add(
+        ev.SandboxStarted(sandbox="docker", name="mlrb-7f3a21c4", image="mlrb:latest", workdir="/home/agent/workspace"),
+        2.0,
+    )
     _turn(story, "I raise the learning rate.", "python train.py --lr 1e-2", "python train.py *")
     _word(story, "edited", edited="python train.py --lr 3e-3")
     _run(story, "python train.py --lr 3e-3", "step 8000/12000  loss 3.41  18.2k tok/s\n")

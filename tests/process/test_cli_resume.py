@@ -3,10 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from agent.record import events as ev
 from agent.record.inbox import Pause
@@ -17,14 +14,6 @@ from tests.process.test_resume_stages import kill
 
 WAITS = [bash("until [ -e go.txt ]; do sleep 0.02; done"), script_line("submit")]
 MLRB = Path(sys.executable).with_name("mlrb")
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def test_run_that_two_people_take_up_at_once_has_one_runner_and_the_other_is_told(runs: Runs) -> None:

@@ -1,7 +1,6 @@
 """Whole runs against a server of each protocol: refused once, then tool calls, to a valid score."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,14 +28,6 @@ RULES: list[Rule] = [
         },
     },
 ]
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])

@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -18,14 +17,6 @@ from tests.process.runner_runs import Runs, script_line
 from tests.process.test_kill_hung import mlrb, pid_of, reap_child, sleeping
 
 POSTERS, MOST = 4, 2000
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def _post_until_shut(path: Path, start: threading.Barrier) -> set[int]:

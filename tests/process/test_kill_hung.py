@@ -20,14 +20,6 @@ from tests.process.runner_runs import Run, Runs, bash, processes_with, script_li
 MLRB = str(Path(sys.executable).with_name("mlrb"))
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
-
-
 def mlrb(runs: Runs, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """The command, on that home."""
     return subprocess.run(

@@ -23,14 +23,6 @@ MLRB = str(Path(sys.executable).with_name("mlrb"))
 WAITS = bash("until [ -e go.txt ]; do sleep 0.02; done")
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
-
-
 class Viewers:
     """Programs that look at a run, each a process with a name; those still there at the end are ended."""
 

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,14 +28,6 @@ from tests.process.test_kill_hung import mlrb, pid_of, reap_child, sleeping
 pytest.importorskip("apprise", reason="the notify extra is not installed")
 
 PASSWORD = "hunter2-very-secret"
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 @contextmanager

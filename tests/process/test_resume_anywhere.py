@@ -5,11 +5,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
-
-import pytest
 
 from agent.record import events as ev
 from agent.record.log import EventReader
@@ -48,14 +44,6 @@ SCRIPT = [
 QUIET = (ev.Heartbeat, ev.HostSampled, ev.GpuSampled, ev.CheckpointSeen)
 """What comes by the clock, and not by anything that the run does."""
 MOST_SHOTS = 14
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def shoot(run: Run, events: int, delay_s: float) -> bool:

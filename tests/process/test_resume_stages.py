@@ -4,8 +4,6 @@ import os
 import signal
 import sqlite3
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,14 +13,6 @@ from agent.record.values import Limits
 from tests.process.runner_runs import Run, Runs, bash, processes_with, script_line, until
 
 COUNT = "until [ -e go.txt ]; do echo tick >> ticks.txt; sleep 0.02; done"
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def kill(run: Run) -> None:

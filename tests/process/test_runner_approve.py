@@ -3,23 +3,11 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from agent.record import events as ev
 from agent.record.inbox import Approve, ApproveMode, ChangeLimits, Inject, Interrupt, Kill, Pause, Resume
 from agent.record.values import ApproveRules, Limits
 from tests.process.runner_runs import Run, Runs, bash, script_line, until
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def _asked(run: Run, count: int = 1) -> ev.ApprovalAsked:

@@ -1,20 +1,7 @@
 """Frozen means frozen: no processor time, no clock, no time-out; and what was frozen goes on where it stood."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from tests.process.frozen_runs import check_frozen, check_goes_on, check_whole, spinning
 from tests.process.runner_runs import Runs
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def test_busy_loop_uses_no_cpu_while_it_is_frozen_and_its_output_goes_on_without_a_gap(runs: Runs) -> None:

@@ -37,14 +37,6 @@ def _small_disk(folder: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
-
-
 def test_final_submission_is_copied_and_scored_once_there_is_room(runs: Runs, tmp_path: Path) -> None:
     waits = f"until [ -e {tmp_path}/go ]; do sleep 0.05; done"
     run = runs.start([bash(f"{waits}; {LARGE}"), script_line("submit")])

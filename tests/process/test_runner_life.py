@@ -3,24 +3,13 @@
 import os
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from agent.record import events as ev
 from agent.record import index
 from agent.record.values import Limits
 from agent.scaffolds.react import MOST_NUDGES
 from tests.process.runner_runs import Run, Runs, bash, processes_with, script_line, until
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def test_scripted_run_ends_submitted_with_the_score_of_what_was_submitted(runs: Runs) -> None:

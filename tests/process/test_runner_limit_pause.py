@@ -1,10 +1,6 @@
 """A limit that pauses: nothing is ended, what runs is frozen, and a raised limit lets it go on where it stood."""
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from agent.record import events as ev
 from agent.record.inbox import ChangeLimits, Kill, Resume
@@ -12,14 +8,6 @@ from agent.record.values import LimitKind, Limits
 from tests.process.runner_runs import Run, Runs, bash, processes_with, script_line, until
 
 COUNT = "i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo $i > count.txt; sleep 0.02; done; echo 4 > answer.txt"
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def _counted(run: Run) -> str:

@@ -1,21 +1,8 @@
 """Command output in the record: whole, in order, bounded, whatever the command prints."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from agent.record import events as ev
 from agent.record.values import Blob
 from tests.process.runner_runs import Run, Runs, bash, script_line
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def _output(run: Run) -> str:

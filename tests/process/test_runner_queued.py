@@ -2,10 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from agent.record import events as ev
 from agent.record.inbox import EditInjection, Inject, Kill, WithdrawInjection
@@ -14,14 +10,6 @@ from agent.runner.conversation import conversation
 from tests.process.runner_runs import Run, Runs, bash, script_line
 
 WAITS = bash("until [ -e go.txt ]; do sleep 0.02; done")
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def _told(run: Run) -> list[str]:

@@ -4,23 +4,11 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from agent.record import events as ev
 from agent.record import index
 from agent.record.inbox import Inject
 from tests.process.runner_runs import Run, Runs, bash, processes_with, script_line, until
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def _output(run: Run, call_id: str) -> str:

@@ -1,7 +1,6 @@
 """A person steers a real run: every request has a receipt and an answer, and has the effect it promises."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,6 @@ from tests.process.runner_runs import Run, Runs, bash, processes_with, script_li
 COUNT = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo $i > count.txt; sleep 0.02; done"
 
 SUBMIT = [script_line("submit")]
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def _counted(run: Run) -> int:

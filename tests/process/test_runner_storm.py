@@ -4,9 +4,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-
-import pytest
 
 from agent.record import events as ev
 from agent.record.inbox import Kill, Pause
@@ -14,14 +11,6 @@ from mlrb_tui.views.now import activity
 from tests.process.runner_runs import Runs, until
 
 RETRY_AFTER_S = 0.3
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 @contextmanager

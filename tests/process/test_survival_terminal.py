@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,14 +16,6 @@ from tests.process.pty_terminal import MLRB, PtyTerminal
 from tests.process.runner_runs import Run, Runs, bash, script_line, until
 
 COMMAND = Path(sys.executable).with_name("mlrb")
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """A home with the probe task."""
-    made = Runs.under(tmp_path)
-    yield made
-    made.close()
 
 
 def waiting_run(runs: Runs, tmp_path: Path) -> Run:

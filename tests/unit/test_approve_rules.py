@@ -120,7 +120,7 @@ def test_what_always_asks_does_not_ask_for_everything() -> None:
     assert not always_asks(["rm *"], "bash", {"command": "ls farm"})
     assert not always_asks(["git push *"], "bash", {"command": "git pull"})
     assert always_asks(["git push *"], "bash", {"command": "cd x && git push --force"})
-    assert always_asks(["write:answer.txt"], "write", {"path": "/work/./answer.txt"})
+    assert always_asks(["write:answer.txt"], "write", {"path": "/home/agent/workspace/./answer.txt"})
     assert always_asks(["submit:"], "submit", {})
     assert not always_asks(["submit:"], "bash", {"command": "ls"})
 
