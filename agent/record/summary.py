@@ -14,14 +14,16 @@ MOST_DIVERGED = 16
 _INTERVENTIONS = {"inject", "interrupt", "pause", "limits", "score", "approve", "kill"}
 """What counts as a person's help once it is done; going on after a pause, and what concerns a message that is still
 queued, change nothing by themselves."""
-_IN_REACH: dict[str, object] = {"away": "", "away_since": None}
+Changes = dict[str, object]
+"""Fields of the summary and what they are from now on."""
+_IN_REACH: Changes = {"away": "", "away_since": None}
 
 
 def fold(summary: RunSummary, event: ev.Event) -> RunSummary:
     """The summary after one more event."""
     # Between a runner's death and the next one's start nothing worked, waited or was paused.
     taken_up = isinstance(event.body, ev.RunStarted) and event.body.resumed
-    changes: dict[str, object] = {}
+    changes: Changes = {}
     if not taken_up:
         changes |= clocks_at(summary, event.at)
     changes |= {"seq": event.seq, "at": max(summary.at, event.at), "step": max(summary.step, event.step)}
@@ -42,8 +44,17 @@ def preview(text: Text) -> str:
     return text.preview if isinstance(text, Blob) else text
 
 
-def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
+def _changes(summary: RunSummary, event: ev.Event) -> Changes:
     """What this event changes besides the clocks."""
+    for family in (_by_work, _by_people, _by_results, _by_sandbox, _by_run):
+        changes = family(summary, event)
+        if changes is not None:
+            return changes
+    return {}
+
+
+def _by_run(summary: RunSummary, event: ev.Event) -> Changes | None:
+    """What an event of the run as a whole changes."""
     match event.body:
         case ev.RunCreated() as body:
             return {
@@ -57,6 +68,24 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
                 "state": "starting", "started_at": started, "proofs": (), "outcome_detail": "", "waiting": False,
                 **_IN_REACH,
             } | _now("starting", event.at)  # fmt: skip
+        case ev.StepStarted():
+            return {"state": "running"} | _now("", event.at) if summary.state == "starting" else {}
+        case ev.WorkEnded():
+            return {"state": "scoring", "pause": None, "waiting": False, "approval": None} | _now("scoring", event.at)
+        case ev.RunLeft(reason=reason):
+            return {"outcome_detail": reason} | _now("", event.at)
+        case ev.RunEnded(outcome=outcome, limit=limit, detail=detail):
+            return {
+                "state": "ended", "outcome": outcome, "outcome_limit": limit, "outcome_detail": detail,
+                "ended_at": event.at, "pause": None, "waiting": False, "retry_at": None, "approval": None, **_IN_REACH,
+            } | _now("", event.at)  # fmt: skip
+        case _:
+            return None
+
+
+def _by_sandbox(summary: RunSummary, event: ev.Event) -> Changes | None:
+    """What an event of the sandbox changes."""
+    match event.body:
         case ev.SandboxStarted(sandbox=sandbox):
             return {"sandbox": sandbox}
         case ev.SandboxLost(reason=reason):
@@ -70,33 +99,13 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
         case ev.ProofFound(what=what, proven=proven, detail=detail):
             others = tuple(proof for proof in summary.proofs if proof.what != what)
             return {"proofs": (*others, Proof(what, proven, detail))} | _now("ending", event.at)
-        case ev.StepStarted():
-            return {"state": "running"} | _now("", event.at) if summary.state == "starting" else {}
-        case ev.RunPaused(strength=strength, by=by, why=why, limit=limit):
-            paused = {"state": "paused", "pause": strength, "pause_by": by, "paused_at": event.at}
-            return paused | {"pause_why": one_line(why, 60), "pause_limit": limit}
-        case ev.RunResumed():
-            return {
-                "state": "running", "pause": None, "pause_by": "", "pause_why": "", "paused_at": None,
-                "pause_limit": None,
-            }  # fmt: skip
-        case ev.ApproveModeChanged(on=on):
-            return {"approve": on}
-        case ev.ApprovalAsked() as body:
-            return _working(summary) | {"approval": _wanted(body, event.at)} | _now("wants approval", event.at)
-        case ev.ApprovalGiven():
-            return {"approval": None} | _now("", event.at)
-        case ev.WorkEnded():
-            return {"state": "scoring", "pause": None, "waiting": False, "approval": None} | _now("scoring", event.at)
-        case ev.LimitsChanged(limits=limits):
-            return {"limits": limits}
-        case ev.RunLeft(reason=reason):
-            return {"outcome_detail": reason} | _now("", event.at)
-        case ev.RunEnded(outcome=outcome, limit=limit, detail=detail):
-            return {
-                "state": "ended", "outcome": outcome, "outcome_limit": limit, "outcome_detail": detail,
-                "ended_at": event.at, "pause": None, "waiting": False, "retry_at": None, "approval": None, **_IN_REACH,
-            } | _now("", event.at)  # fmt: skip
+        case _:
+            return None
+
+
+def _by_work(summary: RunSummary, event: ev.Event) -> Changes | None:
+    """What the model, the agent's tools and their measurements change."""
+    match event.body:
         case ev.ModelAsked():
             return _working(summary) | {"waiting": False, "retry_at": None} | _now("thinking", event.at)
         case ev.ModelAnswered(usage=usage, cost_usd=cost):
@@ -124,12 +133,42 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
                 "progress": progress, "loss_tail": _with_loss(summary, progress.values.get("loss")),
                 "diverged": still_diverged(summary.diverged, progress),
             }  # fmt: skip
+        case _:
+            return None
+
+
+def _by_people(summary: RunSummary, event: ev.Event) -> Changes | None:
+    """What people do changes: pauses, limits, approval, requests."""
+    match event.body:
+        case ev.RunPaused(strength=strength, by=by, why=why, limit=limit):
+            paused = {"state": "paused", "pause": strength, "pause_by": by, "paused_at": event.at}
+            return paused | {"pause_why": one_line(why, 60), "pause_limit": limit}
+        case ev.RunResumed():
+            return {
+                "state": "running", "pause": None, "pause_by": "", "pause_why": "", "paused_at": None,
+                "pause_limit": None,
+            }  # fmt: skip
+        case ev.LimitsChanged(limits=limits):
+            return {"limits": limits}
+        case ev.ApproveModeChanged(on=on):
+            return {"approve": on}
+        case ev.ApprovalAsked() as body:
+            return _working(summary) | {"approval": _wanted(body, event.at)} | _now("wants approval", event.at)
+        case ev.ApprovalGiven():
+            return {"approval": None} | _now("", event.at)
         case ev.RequestReceived(request_id=request_id, verb=verb) if verb in _INTERVENTIONS:
             return {"undone": (*summary.undone, request_id)}
         case ev.RequestAnswered(request_id=request_id) if request_id in summary.undone:
             return {"interventions": summary.interventions + 1} | _settled(summary, request_id)
         case ev.RequestRefused(request_id=request_id) | ev.RequestWithdrawn(request_id=request_id):
             return _settled(summary, request_id)
+        case _:
+            return None
+
+
+def _by_results(summary: RunSummary, event: ev.Event) -> Changes | None:
+    """What checkpoints, grades and alerts change."""
+    match event.body:
         case ev.GradingStarted(purpose="final"):
             return {"state": "scoring", "pause": None, "approval": None} | _now("scoring", event.at)
         case ev.Graded(score=score, purpose=purpose):
@@ -140,7 +179,7 @@ def _changes(summary: RunSummary, event: ev.Event) -> dict[str, object]:
         case ev.AlertRaised(message=message):
             return {"alerts": summary.alerts + 1, "last_alert": one_line(message)}
         case _:
-            return {}
+            return None
 
 
 def _working(summary: RunSummary) -> dict[str, object]:
