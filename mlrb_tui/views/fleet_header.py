@@ -9,6 +9,7 @@ _WORDS: dict[Mood, str] = {
     "running": "running", "scoring": "scoring", "starting": "starting", "needs you": "needs you", "alarm": "alarm",
     "paused": "paused", "waiting": "waiting", "lost": "lost",
 }  # fmt: skip
+_PLURALS: dict[Mood, str] = {"needs you": "need you", "alarm": "alarms"}
 
 HEADING = (Span(" mlrb", "strong"),)
 
@@ -18,7 +19,8 @@ def header(counts: FleetCounts, glyphs: Glyphs, width: int, *, shown: int, query
     left: list[Span] = [*HEADING]
     for mood, word in _WORDS.items():
         if number := counts.moods.get(mood, 0):
-            left += [Span(f"   {glyphs.moods[mood]} {number} {word}", MOOD_TONES[mood])]
+            said = _PLURALS.get(mood, word) if number > 1 else word
+            left += [Span(f"   {glyphs.moods[mood]} {number} {said}", MOOD_TONES[mood])]
     if counts.ended_today:
         left.append(Span(f"   {glyphs.moods['done']} {counts.ended_today} ended today", "muted"))
     if counts.total and not counts.moods.keys() & _WORDS.keys() and not counts.ended_today:

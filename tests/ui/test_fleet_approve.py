@@ -47,7 +47,7 @@ async def test_runs_that_wait_are_counted_and_those_of_other_runs_are_queued_bel
     tmp_path: Path, alive: ExitStack
 ) -> None:
     async with opened(home_of(tmp_path, waiting_for_words(), alive), size=(160, 48)) as pilot:
-        await until(pilot, lambda: "3 needs you" in shown(pilot), "the count")
+        await until(pilot, lambda: "3 need you" in shown(pilot), "the count")
         await _go_to(pilot, FIRST)
         await until(pilot, lambda: "always let `python train.py *` through" in shown(pilot), "the question")
         await until(pilot, lambda: "waiting in other runs: 1" in shown(pilot), "the queue")
