@@ -6,15 +6,16 @@ WORKERS ?= 3
 TORCH ?= torch==2.13.0
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench soak clean
+.PHONY: demo test test-gpu check bench soak clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    a real run, watched live: no key, no Docker, no GPU needed"
-	@echo "make test    every test (the Docker ones where a daemon answers)"
-	@echo "make check   format, lint, types, imports"
-	@echo "make bench   figures beside a reference from the same run; BENCH=name runs one"
-	@echo "make soak    eight runs under ten minutes of faults; SOAK_S=60 shortens it, SOAK_SEED=n is another storm"
+	@echo "make demo      a real run, watched live: no key, no Docker, no GPU needed"
+	@echo "make test      every test (the Docker ones where a daemon answers)"
+	@echo "make test-gpu  what the instruments see of the GPUs that are here, and whether it is right"
+	@echo "make check     format, lint, types, imports"
+	@echo "make bench     figures beside a reference from the same run; BENCH=name runs one"
+	@echo "make soak      eight runs under ten minutes of faults; SOAK_S=60 shortens it, SOAK_SEED=n is another storm"
 
 $(VENV)/base: pyproject.toml
 	@echo "making the environment in $(VENV) …"
@@ -35,6 +36,9 @@ demo: $(VENV)/base
 
 test: $(VENV)/full
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS) $(TESTS)
+
+test-gpu: $(VENV)/full
+	@$(BIN)/python -m tests.gpu.present
 
 check: $(VENV)/full
 	@$(BIN)/ruff format --check .

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from agent.sandbox import outage
@@ -20,8 +21,9 @@ T = TypeVar("T")
 class DaemonWait:
     """Waits for a daemon that is away, and says so."""
 
-    def __init__(self, on_progress: OnProgress) -> None:
+    def __init__(self, on_progress: OnProgress, daemon: Path | None = None) -> None:
         self._on_progress = on_progress
+        self._daemon = daemon
         self._tries = 0
         self.waited_s = 0.0
         """How long it was away, all outages together."""
@@ -44,7 +46,7 @@ class DaemonWait:
         self._tries += 1
         began_at = told_at = time.monotonic()
         self._tell()
-        while not docker_answers():
+        while not docker_answers(self._daemon):
             if time.monotonic() - began_at > outage.PATIENCE_S:
                 raise GraderFailed(
                     f"the Docker daemon did not answer for {outage.PATIENCE_S:.0f} s", hint="`mlrb grade` grades again"

@@ -9,9 +9,9 @@ import argparse
 import ctypes
 import math
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, NoReturn
 
@@ -20,8 +20,11 @@ import msgspec
 from agent.record.home import Home, RunFolder
 from agent.record.request import read_request
 from agent.record.values import Score, Violation
+from agent.sandbox.choose import where_to_grade
+from agent.sandbox.daemons import daemon_of
 from evaluation.errors import GraderFailed, SubmissionMissing
 from evaluation.in_container import grade_in_container
+from evaluation.in_far_container import grade_afar
 from evaluation.in_process import grade_in_process
 from evaluation.job import Found, GradingProgress, Job, OnProgress
 from evaluation.rules import PROTECTED_RULE, changed_protected, is_untouched, require_artefact
@@ -34,8 +37,7 @@ from tasks.spec import Scale, Task
 _PR_SET_PDEATHSIG = 1
 
 Split = Literal["dev", "test"]
-Isolation = Literal["docker", "local"]
-Grader = Callable[[Job, OnProgress], Found]
+_WHERE = re.compile(r"local|docker(@\S+)?")
 
 
 def grade_run(
@@ -44,25 +46,30 @@ def grade_run(
     snapshot: int,
     split: Split,
     on_progress: OnProgress,
-    isolation: Isolation | None = None,
+    isolation: str = "",
     image: str = "",
 ) -> Score:
     """The score of a run's snapshot; raises `MlrbError` where that says nothing about the submission."""
     request = read_request(RunFolder(run).request)
     task = catalogue.load(request.task)
-    where = isolation or ("docker" if request.sandbox.startswith("docker") else "local")
+    image = image or request.image
+    where = isolation or where_to_grade(request.sandbox, image)
     home = Home(run.parent.parent)
-    return grade(
-        _job(task, request.scale, request.seed, run, snapshot, split, home),
-        scale=request.scale,
-        isolation=where,
-        on_progress=on_progress,
-        image=image or request.image,
-    )
+    with daemon_of(home, where) as daemon:
+        return grade(
+            _job(task, request.scale, request.seed, run, snapshot, split, home),
+            scale=request.scale,
+            isolation=where,
+            on_progress=on_progress,
+            image=image,
+            daemon=daemon,
+        )
 
 
-def grade(job: Job, *, scale: Scale, isolation: Isolation, on_progress: OnProgress, image: str = "") -> Score:
-    """The score of a submission, all checks made."""
+def grade(
+    job: Job, *, scale: Scale, isolation: str, on_progress: OnProgress, image: str = "", daemon: Path | None = None
+) -> Score:
+    """The score of a submission, all checks made; `daemon` leads to the one of another machine."""
     score = _blank(job, scale, isolation)
     spec, starter = job.task.spec, job.task.starter
     try:
@@ -77,11 +84,13 @@ def grade(job: Job, *, scale: Scale, isolation: Isolation, on_progress: OnProgre
     score = msgspec.structs.replace(score, violations=tuple(changes))
     if is_untouched(job.submission, starter, spec.artefact.paths):
         return msgspec.structs.replace(score, untouched=True, error="the artefact is the starter, unchanged")
-    graders: Mapping[Isolation, Grader] = {
-        "docker": lambda job, on_progress: grade_in_container(job, on_progress, image),
-        "local": grade_in_process,
-    }
-    return _with(score, job.task, graders[isolation](job, on_progress))
+    if isolation == "local":
+        found = grade_in_process(job, on_progress)
+    elif daemon is None:
+        found = grade_in_container(job, on_progress, image)
+    else:
+        found = grade_afar(job, on_progress, image, daemon)
+    return _with(score, job.task, found)
 
 
 def _job(task: Task, scale: Scale, seed: int, run: Path, snapshot: int, split: Split, home: Home) -> Job:
@@ -105,7 +114,7 @@ def _job(task: Task, scale: Scale, seed: int, run: Path, snapshot: int, split: S
     )
 
 
-def _blank(job: Job, scale: Scale, isolation: Isolation) -> Score:
+def _blank(job: Job, scale: Scale, isolation: str) -> Score:
     spec = job.task.spec
     baseline = job.task.at(scale).baseline
     return Score(
@@ -182,7 +191,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("run", type=Path, help="the run's folder")
     parser.add_argument("--snapshot", type=int, required=True, help="which of submission/N")
     parser.add_argument("--split", choices=("dev", "test"), default="test")
-    parser.add_argument("--sandbox", choices=("local", "docker"), help="where to grade; default: as the run ran")
+    parser.add_argument("--sandbox", type=_place, help="local, docker or docker@HOST; default: as it ran")
     parser.add_argument("--image", default="", help="the docker image to grade in")
     parser.add_argument("--result-fd", type=int, default=1, help="the descriptor for the result")
     given = parser.parse_args(arguments)
@@ -196,7 +205,7 @@ def main(arguments: list[str] | None = None) -> int:
             snapshot=given.snapshot,
             split=given.split,
             on_progress=sink.progress,
-            isolation=given.sandbox,
+            isolation=given.sandbox or "",
             image=given.image,
         )
     except MlrbError as error:
@@ -204,6 +213,12 @@ def main(arguments: list[str] | None = None) -> int:
         return error.exit_code
     sink.score(score)
     return 0
+
+
+def _place(text: str) -> str:
+    if not _WHERE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no sandbox")
+    return text
 
 
 def _end_with_parent() -> None:

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 NAME = "docker"
 DEFAULT_IMAGE = "mlrb:latest"
 ROLE = "grader"
-_CODE, _SUBMISSION, _PRIVATE, _TASK, _RESULT = (
-    f"/grader/{name}" for name in ("code", "submission", "private", "task", "result")
+ROOT = "/grader"
+_CODE, SUBMISSION, PRIVATE, TASK, RESULT = (
+    f"{ROOT}/{name}" for name in ("code", "submission", "private", "task", "result")
 )
+LINES = f"{RESULT}/lines.jsonl"
 _POLL_S = 0.1
 _SCRATCH = "rw,nosuid,nodev,size=2g,mode=1777"
 
@@ -62,19 +64,21 @@ class _EndedWithDaemon(Exception):
 def _grade(client: "DockerClient", job: Job, results: Results, image: str, folder: Path, wait: DaemonWait) -> Found:
     lines = folder / "lines.jsonl"
     lines.touch(mode=0o600)
-    name = f"{tickets.NAME_PREFIX}{job.run}-{ROLE}-{secrets.token_hex(4)}"
-    container = tickets.make(client, image, name, _settings(job, folder), daemon_socket())
+    container = tickets.make(
+        client, image, fresh_name(job), {"mounts": _mounts(job, folder), **settings(job)}, daemon_socket()
+    )
     try:
         container.start()
         with lines.open("rb") as channel:
             ended = _follow(container, channel.fileno(), results, time.monotonic() + job.timeout_s, wait)
         last_words = wait.patiently(lambda: container.logs(tail=20)).decode(errors="replace")
     finally:
-        wait.patiently(lambda: _remove(container))
+        wait.patiently(lambda: remove(container))
     return results.outcome(ended, last_words)
 
 
-def _remove(container: "Container") -> None:
+def remove(container: "Container") -> None:
+    """Have it gone; harmless where it is."""
     from docker.errors import NotFound
 
     # The answer to a first try may have been lost with the daemon.
@@ -102,12 +106,17 @@ def _follow(container: "Container", channel: int, results: Results, deadline: fl
         time.sleep(_POLL_S)
 
 
-def _settings(job: Job, folder: Path) -> dict[str, Any]:
+def fresh_name(job: Job) -> str:
+    """A name for a grader's container."""
+    return f"{tickets.NAME_PREFIX}{job.run}-{ROLE}-{secrets.token_hex(4)}"
+
+
+def settings(job: Job) -> dict[str, Any]:
     """Everything off but what a grader needs: root's right to become someone lesser, and to end whom it started so."""
-    arguments = job.inside(_SUBMISSION, _PRIVATE, _TASK)
+    arguments = job.inside(SUBMISSION, PRIVATE, TASK)
     memory = int(max(job.compute.memory_gb, 1.0) * 1024**3)
     return {
-        "command": ["python3", "-B", "-m", "evaluation.inside", arguments, f"file:{_RESULT}/lines.jsonl"],
+        "command": ["python3", "-B", "-m", "evaluation.inside", arguments, f"file:{LINES}"],
         "entrypoint": [],
         "working_dir": "/tmp",
         "user": "0:0",
@@ -126,17 +135,22 @@ def _settings(job: Job, folder: Path) -> dict[str, Any]:
         "pids_limit": job.compute.processes,
         "shm_size": int(job.compute.shm_gb * 1024**3),
         "log_config": {"Type": "json-file", "Config": {"max-size": "1m"}},
-        "mounts": _mounts(job, folder),
     }
+
+
+def shown(job: Job) -> dict[str, Path]:
+    """What a grader may read, by where it finds it."""
+    sources = {f"{_CODE}/{package}": SOURCES / package for package in PACKAGES}
+    return sources | {
+        SUBMISSION: job.submission, f"{PRIVATE}/{job.split}": job.private / job.split, TASK: job.task.folder,
+    }  # fmt: skip
 
 
 def _mounts(job: Job, folder: Path) -> list[Any]:
     from docker.types import Mount
 
-    shown = {f"{_CODE}/{package}": SOURCES / package for package in PACKAGES}
-    shown |= {_SUBMISSION: job.submission, f"{_PRIVATE}/{job.split}": job.private / job.split, _TASK: job.task.folder}
-    mounts = [Mount(inside, str(here.absolute()), type="bind", read_only=True) for inside, here in shown.items()]
-    return [*mounts, Mount(_RESULT, str(folder), type="bind")]
+    mounts = [Mount(inside, str(here.absolute()), type="bind", read_only=True) for inside, here in shown(job).items()]
+    return [*mounts, Mount(RESULT, str(folder), type="bind")]
 
 
 @contextlib.contextmanager

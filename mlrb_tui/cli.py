@@ -86,7 +86,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mlrb {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for add in (_add_app, _add_run, _add_looking, _add_steering, _add_tasks, _add_record, _add_house):
+    adders = (_add_app, _add_run, _add_looking, _add_steering, _add_tasks, _add_record, _add_house, _add_hosts)
+    for add in adders:
         add(commands)
     return parser
 
@@ -120,10 +121,11 @@ def _add_run(commands: "_Commands") -> None:
         help="anthropic:NAME, openai:NAME or scripted[:FILE] (default: the settings', else scripted)",
     )
     run.add_argument("--base-url", default="", metavar="URL", help="a server that speaks the vendor's protocol")
-    run.add_argument("--sandbox", default="", help="local or docker (default: docker where a daemon answers)")
+    where = "local, docker or docker@HOST (default: docker where a daemon answers)"
+    run.add_argument("--sandbox", default="", help=where)
     run.add_argument("--image", default="", help="the image of a docker sandbox")
     run.add_argument(
-        "--gpus", default="", metavar="N|0,1|none", help="how many GPUs it gets, or which (default: the task's)"
+        "--gpus", default="", metavar="N|0,1|none", help="any N, or which, by index or UUID (default: the task's)"
     )
     run.add_argument("--seed", type=int, default=0, help="what the task's data is generated from (default: 0)")
     run.add_argument(
@@ -265,10 +267,20 @@ def _add_house(commands: "_Commands") -> None:
     build = _command(actions, "build", "build the image of the docker sandbox", "house:build_image", json=False)
     build.add_argument("--base", default="", metavar="IMAGE", help="what to build on: a CUDA or a plain Debian image")
     build.add_argument("--tag", default="", help="the image's name")
+    build.add_argument("--host", default="", help="build it on that machine, reached by SSH")
     build.add_argument("--profile", choices=("base", "eval"), default="eval", help="the Python packages in it")
     config = _command(commands, "config", "each setting, its value and what it may be", "house:config")
     config.add_argument("what", nargs="?", choices=("notify",), help="only whom runs tell what")
     config.add_argument("--test", action="store_true", help="send a notification to each service, now")
+
+
+def _add_hosts(commands: "_Commands") -> None:
+    hosts = _command(commands, "hosts", "machines for runs, and what is free on them", "hosts:hosts")
+    hosts.add_argument("host", nargs="*", metavar="HOST", help="only these (default: this machine and hosts.toml)")
+    queue = _command(commands, "queue", "runs that wait their turn; with RUN PLACE, move one", "hosts:queue")
+    queue.add_argument("run", nargs="?", metavar="RUN", help=_RUN)
+    queue.add_argument("place", nargs="?", type=int, metavar="PLACE", help="1 is next")
+    _command(commands, "doctor", "what works here, and how to mend what does not", "doctor:doctor")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,9 @@ from agent.record.bodies.people import RequestEdited as RequestEdited
 from agent.record.bodies.people import RequestReceived as RequestReceived
 from agent.record.bodies.people import RequestRefused as RequestRefused
 from agent.record.bodies.people import RequestWithdrawn as RequestWithdrawn
+from agent.record.bodies.placement import RunPlaced as RunPlaced
+from agent.record.bodies.placement import RunQueued as RunQueued
+from agent.record.bodies.results import AlertCleared as AlertCleared
 from agent.record.bodies.results import AlertRaised as AlertRaised
 from agent.record.bodies.results import CheckpointSeen as CheckpointSeen
 from agent.record.bodies.results import Graded as Graded
@@ -55,6 +58,7 @@ from agent.record.bodies.sandbox import SandboxStarted as SandboxStarted
 from agent.record.bodies.sandbox import SandboxStopped as SandboxStopped
 from agent.record.bodies.telemetry import GpuSampled as GpuSampled
 from agent.record.bodies.telemetry import HostSampled as HostSampled
+from agent.record.bodies.telemetry import MetricsSeen as MetricsSeen
 from agent.record.bodies.telemetry import ProgressSeen as ProgressSeen
 
 Known = (
@@ -67,6 +71,8 @@ Known = (
     | WorkEnded
     | RunLeft
     | RunEnded
+    | RunQueued
+    | RunPlaced
     | SandboxStarted
     | SandboxAway
     | SandboxBack
@@ -88,6 +94,7 @@ Known = (
     | GpuSampled
     | HostSampled
     | ProgressSeen
+    | MetricsSeen
     | RequestReceived
     | RequestDelivered
     | RequestAnswered
@@ -104,6 +111,7 @@ Known = (
     | GradingProgressed
     | Graded
     | AlertRaised
+    | AlertCleared
 )
 
 

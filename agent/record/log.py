@@ -18,7 +18,15 @@ from agent.record.text import storable
 from agent.record.values import Blob, RunSummary, Text
 
 # What a power cut may take from us: pieces that the event which follows repeats or that a sample replaces.
-_EPHEMERAL = (ev.ModelStreamed, ev.ToolOutput, ev.HostSampled, ev.GpuSampled, ev.ProgressSeen, ev.Heartbeat)
+_EPHEMERAL = (
+    ev.ModelStreamed,
+    ev.ToolOutput,
+    ev.HostSampled,
+    ev.GpuSampled,
+    ev.ProgressSeen,
+    ev.MetricsSeen,
+    ev.Heartbeat,
+)
 
 
 def _create(connection: sqlite3.Connection) -> None:

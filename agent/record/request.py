@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.errors import RecordError
+from agent.record.alarm_settings import AlarmSettings
 from agent.record.values import ApproveRules, Limits, OnLimit, Scale
 
 
@@ -33,6 +34,10 @@ class RunRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     """Whether tool calls that change something wait for a person."""
     approve_rules: ApproveRules = ApproveRules()
     """What approve mode lets through, as the settings had it at the launch."""
+    alarms: AlarmSettings = AlarmSettings()
+    """When a run raises which alarm, as the settings had it at the launch."""
+    gpu_usd_per_hour: float | None = None
+    """What one GPU costs, for the ledger."""
     who: str = ""
     pace_s: float = 0.0
     """Seconds that the scripted model takes over a reply; lets a demonstration be watched."""

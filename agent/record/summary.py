@@ -6,11 +6,13 @@ import msgspec
 
 from agent.record import events as ev
 from agent.record.clocks import clocks_at
+from agent.record.gpu_time import gpu_time_at
 from agent.record.text import one_line
-from agent.record.values import Blob, Progress, Proof, RunSummary, Text, WantedApproval
+from agent.record.values import Blob, Progress, Proof, RunSummary, StandingAlert, Text, WantedApproval
 
 LOSS_TAIL = 24
 MOST_DIVERGED = 16
+MOST_STANDING = 32
 _INTERVENTIONS = {"inject", "interrupt", "pause", "limits", "score", "approve", "kill"}
 """What counts as a person's help once it is done; going on after a pause, and what concerns a message that is still
 queued, change nothing by themselves."""
@@ -25,7 +27,7 @@ def fold(summary: RunSummary, event: ev.Event) -> RunSummary:
     taken_up = isinstance(event.body, ev.RunStarted) and event.body.resumed
     changes: Changes = {}
     if not taken_up:
-        changes |= clocks_at(summary, event.at)
+        changes |= clocks_at(summary, event.at) | gpu_time_at(summary, event.at)
     changes |= {"seq": event.seq, "at": max(summary.at, event.at), "step": max(summary.step, event.step)}
     changes |= _changes(summary, event)
     return msgspec.structs.replace(summary, **changes)
@@ -61,6 +63,7 @@ def _by_run(summary: RunSummary, event: ev.Event) -> Changes | None:
                 "run": body.run, "task": body.task, "scale": body.scale, "scaffold": body.scaffold,
                 "model": body.model, "sandbox": body.sandbox, "seed": body.seed, "who": body.who,
                 "limits": body.limits, "created_at": event.at, "state": "queued", "approve": body.approve,
+                "gpu_usd_per_hour": body.gpu_usd_per_hour,
             }  # fmt: skip
         case ev.RunStarted():
             started = summary.started_at if summary.started_at is not None else event.at
@@ -68,6 +71,10 @@ def _by_run(summary: RunSummary, event: ev.Event) -> Changes | None:
                 "state": "starting", "started_at": started, "proofs": (), "outcome_detail": "", "waiting": False,
                 **_IN_REACH,
             } | _now("starting", event.at)  # fmt: skip
+        case ev.RunQueued() as body:
+            return {"state": "queued"} | _now(_awaited(body), event.at)
+        case ev.RunPlaced(gpus=gpus):
+            return {"state": "starting", "given_gpus": gpus} | _now("starting", event.at)
         case ev.StepStarted():
             return {"state": "running"} | _now("", event.at) if summary.state == "starting" else {}
         case ev.WorkEnded():
@@ -127,7 +134,7 @@ def _by_work(summary: RunSummary, event: ev.Event) -> Changes | None:
         case ev.HostSampled(host=host):
             return {"host": host}
         case ev.GpuSampled(gpus=gpus):
-            return {"gpus": gpus}
+            return {"gpus": gpus, "gpus_at": event.at}
         case ev.ProgressSeen(progress=progress):
             return {
                 "progress": progress, "loss_tail": _with_loss(summary, progress.values.get("loss")),
@@ -144,10 +151,11 @@ def _by_people(summary: RunSummary, event: ev.Event) -> Changes | None:
             paused = {"state": "paused", "pause": strength, "pause_by": by, "paused_at": event.at}
             return paused | {"pause_why": one_line(why, 60), "pause_limit": limit}
         case ev.RunResumed():
-            return {
+            going = {
                 "state": "running", "pause": None, "pause_by": "", "pause_why": "", "paused_at": None,
                 "pause_limit": None,
             }  # fmt: skip
+            return going | _cleared(summary, "limit", "disk_full")
         case ev.LimitsChanged(limits=limits):
             return {"limits": limits}
         case ev.ApproveModeChanged(on=on):
@@ -176,8 +184,10 @@ def _by_results(summary: RunSummary, event: ev.Event) -> Changes | None:
             return {"last_score": score, "final_score": score if counts else summary.final_score}
         case ev.CheckpointSeen():
             return {"checkpoints": summary.checkpoints + 1}
-        case ev.AlertRaised(message=message):
-            return {"alerts": summary.alerts + 1, "last_alert": one_line(message)}
+        case ev.AlertRaised() as body:
+            return _raised(summary, body, event.at)
+        case ev.AlertCleared(alert=alert):
+            return _cleared(summary, alert)
         case _:
             return None
 
@@ -196,6 +206,12 @@ def _taken_up(summary: RunSummary, body: ev.ToolTakenUp, at: float) -> dict[str,
     return _working(summary) | {"approval": None} | said
 
 
+def _awaited(body: ev.RunQueued) -> str:
+    place = f"{body.ahead} ahead" if body.ahead else "next"
+    what = {0: "a place", 1: "a GPU"}.get(body.gpus, f"{body.gpus} GPUs")
+    return f"waits for {what} on {one_line(body.host, 40)}, {place}"
+
+
 def _wanted(body: ev.ApprovalAsked, at: float) -> WantedApproval:
     return WantedApproval(
         approval_id=body.approval_id, call_id=body.call_id, tool=body.tool,
@@ -207,6 +223,20 @@ def still_diverged(before: tuple[str, ...], progress: Progress) -> tuple[str, ..
     """The names whose last value was not finite: one leaves when it has a finite value again."""
     names = dict.fromkeys((*before, *progress.diverged))
     return tuple(name for name in names if name not in progress.values)[-MOST_DIVERGED:]
+
+
+def _raised(summary: RunSummary, body: ev.AlertRaised, at: float) -> dict[str, object]:
+    message = one_line(body.message)
+    others = (each for each in summary.standing if each.alert != body.alert)
+    raised = StandingAlert(alert=body.alert, message=message, hint=one_line(body.hint), at=at)
+    return {"alerts": summary.alerts + 1, "last_alert": message, "standing": (*others, raised)[-MOST_STANDING:]}
+
+
+def _cleared(summary: RunSummary, *alerts: str) -> dict[str, object]:
+    standing = tuple(each for each in summary.standing if each.alert not in alerts)
+    if len(standing) == len(summary.standing):
+        return {}
+    return {"standing": standing, "last_alert": standing[-1].message if standing else ""}
 
 
 def _now(said: str, at: float) -> dict[str, object]:

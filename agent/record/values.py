@@ -5,6 +5,10 @@ from typing import Annotated, Literal, NewType
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.record.measured import Gpu as Gpu
+from agent.record.measured import Host as Host
+from agent.record.measured import Progress as Progress
+
 RunId = NewType("RunId", str)
 
 Scale = Literal["smoke", "full"]
@@ -151,42 +155,13 @@ class Proof(Struct, frozen=True):
     detail: str = ""
 
 
-class Gpu(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One sample of one GPU; None is n/a."""
+class StandingAlert(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An alert that was raised and not cleared."""
 
-    index: int
-    name: str = ""
-    memory_used_bytes: int | None = None
-    memory_total_bytes: int | None = None
-    utilization_percent: float | None = None
-    power_w: float | None = None
-    temperature_c: float | None = None
-
-
-class Host(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One sample of what a sandbox uses; None is n/a."""
-
-    cpu_percent: float | None = None
-    """Percent of one core: 200 is two cores busy."""
-    cpu_cores: float | None = None
-    memory_used_bytes: int | None = None
-    memory_limit_bytes: int | None = None
-    processes: int | None = None
-
-
-class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one line of a command's output says of its training or evaluation."""
-
-    values: dict[str, float] = msgspec.field(default_factory=dict)
-    """By name: loss, accuracy, lr … Names starting with `eval_` are evaluation metrics."""
-    step: int | None = None
-    total: int | None = None
-    rate: float | None = None
-    rate_unit: str = ""
-    """`tok/s`, `it/s`, `samples/s` …"""
-    eta_s: float | None = None
-    diverged: tuple[str, ...] = ()
-    """Names whose value was NaN or infinite: JSON holds neither, so they can't stand among `values`."""
+    alert: str
+    message: str = ""
+    hint: str = ""
+    at: float = 0.0
 
 
 class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -254,9 +229,23 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     errors: int = 0
     """Commands that failed and model calls that did."""
     alerts: int = 0
+    """How many were raised."""
     last_alert: str = ""
+    """The newest that stands; empty where none does."""
+    standing: tuple[StandingAlert, ...] = ()
+    """What was raised and not cleared, the newest last; one of each kind."""
     host: Host | None = None
     gpus: tuple[Gpu, ...] = ()
+    given_gpus: tuple[str, ...] = ()
+    """The UUIDs of the GPUs that it has to itself."""
+    gpus_at: float | None = None
+    """When they were sampled last."""
+    gpu_held_s: float = 0.0
+    """GPU-seconds reserved: each GPU counts by itself, pauses and scoring count too (`agent.record.ledger`)."""
+    gpu_busy_s: float = 0.0
+    """GPU-seconds of those in which the run's GPUs were seen to work."""
+    gpu_usd_per_hour: float | None = None
+    """What one GPU costs, as configured at the launch."""
     progress: Progress | None = None
     loss_tail: tuple[float, ...] = ()
     """The last 24 losses seen, for a sparkline."""

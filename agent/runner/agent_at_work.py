@@ -16,6 +16,7 @@ from agent.runner.ending import Ending, Verdict
 from agent.runner.gates import Gates
 from agent.runner.grading import Grading
 from agent.runner.injections import Injections
+from agent.runner.instruments import Instruments
 from agent.runner.journal import Journal
 from agent.runner.pausing import Pausing
 from agent.runner.resuming import Remains
@@ -64,14 +65,13 @@ async def lead(request: RunRequest, controls: Controls, equipment: Equipment, re
     )  # fmt: skip
     cockpit = _cockpit(request, controls, equipment, conversation, using, workplace, in_step=remains.in_step)
     await controls.steering.agent_started(using)
+    instruments = Instruments(request, equipment.task, journal, workplace, controls.pausing, controls.injections)
     beside = [
         asyncio.create_task(work)
         for work in (
             watch.watch_clock(controls.gates),
             watch.stand_while_full(journal, controls.pausing),
-            watch.sample_host(journal, workplace, controls.pausing),
-            watch.sample_gpus(journal, workplace),
-            watch.look_for_checkpoints(journal, workplace, controls.pausing),
+            *instruments.work(),
         )
     ]
     try:
@@ -81,6 +81,7 @@ async def lead(request: RunRequest, controls: Controls, equipment: Equipment, re
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
+        instruments.close()
     if ending == "submitted":
         controls.ending.decide(Verdict("submitted"))
     else:

@@ -23,12 +23,13 @@ def run_created(request: RunRequest) -> ev.RunCreated:
         version=_version(),
         approve=request.approve,
         on_limit=request.on_limit,
+        gpu_usd_per_hour=request.gpu_usd_per_hour,
     )
 
 
-def sandbox_started(request: RunRequest, started: StartedSandbox, *, network: bool) -> ev.SandboxStarted:
-    """The event that says what the agent works in."""
-    notices = (request.sandbox_notice, started.notice)
+def sandbox_started(request: RunRequest, started: StartedSandbox, *, network: bool, placed: str) -> ev.SandboxStarted:
+    """The event that says what the agent works in; `placed` is what one would not expect of its place."""
+    notices = (request.sandbox_notice, started.notice, placed)
     return ev.SandboxStarted(
         sandbox=started.sandbox,
         name=started.name,

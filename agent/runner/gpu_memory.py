@@ -7,7 +7,7 @@ from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.log import EventReader
 from agent.record.values import Gpu, Proof
-from agent.telemetry import gpu
+from agent.telemetry.gpu_probe import START_PATIENCE_S, GpuProbe
 
 WHAT = "gpu memory"
 PATIENCE_S = 30.0
@@ -37,10 +37,10 @@ def prove_back(
     """Wait until no GPU holds more than it did at first; `tell` hears of the waiting, once. Blocks."""
     if reader is not None:
         return _prove(found, tell, reader, patience_s)
-    gpus = gpu.open_gpus()
-    if gpus is None:
-        return Proof(WHAT, False, "the GPUs cannot be read any more")
+    gpus = GpuProbe(wanted={gpu.index for gpu in found})
     try:
+        if not gpus.sample(wait_s=START_PATIENCE_S) and gpus.absent:
+            return Proof(WHAT, False, "the GPUs cannot be read any more")
         return _prove(found, tell, gpus.sample, patience_s)
     finally:
         gpus.close()
@@ -51,7 +51,9 @@ def _prove(
 ) -> Proof:
     deadline = time.monotonic() + patience_s
     told = False
-    while held := _held(found, sample()):
+    while held := _held(found, now := sample()):
+        if any(gpu.lost for gpu in now):
+            return Proof(WHAT, False, held)
         if time.monotonic() >= deadline:
             return Proof(WHAT, False, f"{held} after {patience_s:.0f} s; others may be using it")
         if not told:
@@ -62,14 +64,19 @@ def _prove(
 
 
 def _held(found: tuple[Gpu, ...], now: tuple[Gpu, ...]) -> str:
-    """Which GPUs hold more than when the run found them; empty where none does."""
-    at_first = {one.index: one.memory_used_bytes for one in found}
-    said = []
-    for one in now:
-        old, used = at_first.get(one.index), one.memory_used_bytes
-        if old is None or used is None:
-            continue
-        slack = max(_SLACK_BYTES, int((one.memory_total_bytes or 0) * _SLACK_SHARE))
-        if used > old + slack:
-            said.append(f"gpu {one.index} holds {used / _GIB:.1f} GB, {old / _GIB:.1f} GB before the run")
-    return "; ".join(said)
+    """Which GPUs hold more than when the run found them, or do not say; empty where none does."""
+    by_slot = {one.slot: one for one in now}
+    said = (_one_held(one, by_slot.get(one.slot, Gpu(index=one.index))) for one in found)
+    return "; ".join(each for each in said if each)
+
+
+def _one_held(before: Gpu, now: Gpu) -> str:
+    old, used = before.memory_used_bytes, now.memory_used_bytes
+    if old is None:
+        return ""
+    if used is None:
+        return f"gpu {now.index} {'is lost' if now.lost else 'does not answer'}"
+    slack = max(_SLACK_BYTES, int((now.memory_total_bytes or 0) * _SLACK_SHARE))
+    if used <= old + slack:
+        return ""
+    return f"gpu {now.index} holds {used / _GIB:.1f} GB, {old / _GIB:.1f} GB before the run"

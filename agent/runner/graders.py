@@ -6,6 +6,8 @@ from pathlib import Path
 
 from agent.record.home import Home, RunFolder
 from agent.sandbox import containers
+from agent.sandbox.choose import where_graded
+from agent.sandbox.daemons import daemon_of
 from agent.sandbox.ending import end_all
 from agent.sandbox.guest.processes import Process, descendants, table
 
@@ -20,10 +22,12 @@ def clear_graders(folder: RunFolder, sandbox: str) -> None:
     while _graders(folder) and time.monotonic() < deadline:
         time.sleep(0.05)
     end_all(lambda: _graders(folder))
-    if sandbox.startswith("docker"):
-        for container in containers.of_run(folder.run, Home(folder.path.parent.parent).mark()):
-            if container.role == _ROLE:
-                containers.remove(container)
+    home = Home(folder.path.parent.parent)
+    for place in where_graded(sandbox):
+        with daemon_of(home, place) as daemon:
+            for container in containers.of_run(folder.run, home.mark(), daemon):
+                if container.role == _ROLE:
+                    containers.remove(container, daemon)
 
 
 def _graders(folder: RunFolder) -> list[Process]:

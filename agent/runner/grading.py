@@ -21,6 +21,7 @@ from agent.runner.journal import Journal
 from agent.runner.processes import module_process, read_tail
 from agent.runner.room import PATIENCE_S, with_room
 from agent.sandbox.base import Sandbox
+from agent.sandbox.choose import where_to_grade
 from tasks.snapshot import submission_sha256
 from tasks.spec import Task
 
@@ -79,7 +80,7 @@ class Grading:
         self._journal = journal
         self._graded_task: Task | None = None
         self._sandbox: Sandbox | None = None
-        self._where: Literal["local", "docker"] = "local"
+        self._where = "local"
         self._image = ""
         self._begun: dict[Purpose, ev.GradingStarted] = {}
 
@@ -91,12 +92,11 @@ class Grading:
         """From now on there is something to grade."""
         self._graded_task = task
         self._sandbox = sandbox
-        self._where = "docker" if kind.startswith("docker") else "local"
-        self._image = image
+        self._where, self._image = where_to_grade(kind, image), image
 
-    def taken_up(self, task: Task, where: Literal["local", "docker"], image: str) -> None:
+    def taken_up(self, task: Task, kind: str, image: str) -> None:
         """The run has ended and its sandbox is gone: only what was submitted can be graded, again."""
-        self._graded_task, self._where, self._image = task, where, image
+        self._graded_task, self._where, self._image = task, where_to_grade(kind, image), image
 
     @property
     def possible(self) -> bool:

@@ -1,4 +1,4 @@
-"""Messages from people on their way to the model: queued, delivered, answered."""
+"""Messages from people on their way to the model: queued, delivered, answered; and reminders from the harness."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,17 @@ class Injections:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._queued: list[tuple[int, str]] = []
+        self._reminders: list[str] = []
         self._undelivered: list[int] = []
         self._unanswered: list[int] = []
 
     def queue(self, request_id: int, text: str) -> None:
         """Keep a message for the next request."""
         self._queued.append((request_id, text))
+
+    def remind(self, text: str) -> None:
+        """Have the harness itself say something with the next request."""
+        self._reminders.append(text)
 
     def edit(self, request_id: int, text: str, by: str) -> str:
         """Have a queued message say something else; returns why that cannot be, or nothing."""
@@ -56,6 +61,8 @@ class Injections:
             taken.append(conversation.say("user", text, origin="operator", request_id=request_id))
             self._undelivered.append(request_id)
         self._queued.clear()
+        taken += [conversation.say("user", text) for text in self._reminders]
+        self._reminders.clear()
         return taken
 
     def delivered(self, call_id: str) -> None:

@@ -47,8 +47,8 @@ class Journal:
         # Every id leads to at least one event, so numbers from here on were never given out before.
         self._ids = itertools.count(log.summary.seq + 1)
         self.step = log.summary.step
-        self.listener: Callable[[ev.Known], None] | None = None
-        """Hears of every event, as soon as it is recorded or waits for the disk."""
+        self.listeners: list[Callable[[ev.Known], None]] = []
+        """They hear of every event, as soon as it is recorded or waits for the disk."""
 
     @property
     def summary(self) -> RunSummary:
@@ -66,8 +66,8 @@ class Journal:
         self._tell(body)
 
     def _tell(self, body: ev.Known) -> None:
-        if self.listener is not None:
-            self.listener(body)
+        for listener in tuple(self.listeners):
+            listener(body)
 
     def _append(self, body: ev.Known) -> None:
         if self._waiting:

@@ -133,18 +133,18 @@ def _clear(folder: RunFolder, request: RunRequest | None, writer: _Writer) -> No
     home = Home(folder.path.parent.parent)
     kind = request.sandbox if request is not None else ""
     if kind.startswith("docker"):
-        writer.prove(*_without_containers(home, folder.run, writer))
+        writer.prove(*_without_containers(home, folder.run, kind, writer))
     else:
         writer.prove(leftovers.clear_processes(home, folder.run))
 
 
-def _without_containers(home: Home, run: str, writer: _Writer) -> tuple[Proof, ...]:
+def _without_containers(home: Home, run: str, sandbox: str, writer: _Writer) -> tuple[Proof, ...]:
     """What is proven of a run's containers; a daemon that just restarts is waited for, and that is said."""
     gives_up_at = time.monotonic() + DAEMON_S
     told = False
     while True:
         try:
-            return leftovers.clear_containers(home, run)
+            return leftovers.clear_containers(home, run, sandbox)
         except SandboxUnavailable as error:
             if time.monotonic() > gives_up_at:
                 return (Proof("container", False, error.message),)
@@ -152,6 +152,8 @@ def _without_containers(home: Home, run: str, writer: _Writer) -> tuple[Proof, .
                 writer.waits(Proof("container", False, f"{error.message}; it is waited for"))
             told = True
             time.sleep(_LOOK_EVERY_S)
+        except UsageError as error:
+            return (Proof("container", False, error.message),)
 
 
 def _asked(folder: RunFolder, writer: _Writer) -> tuple[list[tuple[int, str]], list[int]]:

@@ -35,6 +35,7 @@ from agent.runner.notify_settings import NotifySettings
 from agent.runner.notifying import Notifier
 from agent.runner.outages import Outages
 from agent.runner.pausing import Pausing
+from agent.runner.placement import Placement, placement_for
 from agent.runner.resuming import Remains
 from agent.runner.steering import Steering
 from agent.runner.workspace import bare_plan, lay_out, plan_of, prepare_data
@@ -71,6 +72,7 @@ class Life:
         self._notify_trouble = trouble
         self._controls = self._wired(inbox)
         self._model: Model | None = None
+        self._placement: Placement | None = None
         self._sandbox: Sandbox | None = None
         self._equipment: Equipment | None = None
         self._sandbox_lost = False
@@ -83,7 +85,7 @@ class Life:
         self._announce()
         remains = self._remains
         taking_up.set_right(remains, self._journal)
-        self._journal.listener = self._notifier.hear
+        self._journal.listeners.append(self._notifier.hear)
         if self._notify_trouble:
             self._notifier.complain(self._notify_trouble)
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -110,6 +112,8 @@ class Life:
             return await self._leave()
         self._ending.seal()
         await self._guarded(self._take_down())
+        if self._placement is not None:
+            await self._guarded(self._placement.give_back())
         return await self._end()
 
     def _wired(self, inbox: Inbox) -> Controls:
@@ -146,8 +150,11 @@ class Life:
             open_model, request.model, base_url=request.base_url, script=task.baseline_script, pace_s=request.pace_s
         )
         data = await prepare_data(self._folder, task, request)
+        self._placement = placement_for(self._folder, request, task, self._journal, self._remains.placed)
+        place = await self._placement.take()
         workspace = await lay_out(self._folder, task, data)
-        self._sandbox = sandbox = choose(request.sandbox, plan_of(self._folder, task, request, workspace))
+        plan = plan_of(self._folder, task, request, workspace, place.gpus)
+        self._sandbox = sandbox = choose(request.sandbox, plan)
         sandbox.tell(Outages(self._journal, self._broke))
         if self._remains.sandbox is not None:
             started = await taking_up.sandbox_again(self._folder, self._remains, self._controls, task, sandbox)
@@ -157,7 +164,7 @@ class Life:
         self._equipment = Equipment(task, led_by, self._model, sandbox, started)
         self._controls.pausing.sandbox_started(sandbox)
         self._controls.grading.sandbox_started(task, sandbox, started.sandbox, started.image)
-        self._journal.append(sandbox_started(request, started, network=task.spec.network))
+        self._journal.append(sandbox_started(request, started, network=task.spec.network, placed=place.notice))
 
     async def _begun(self, sandbox: Sandbox) -> StartedSandbox:
         """A fresh sandbox; what a runner before us had only half started is cleared away first."""

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.record import events as ev
-from agent.record.values import Progress
 from agent.runner.clipping import Clipped
 from agent.runner.journal import Journal
 from agent.runner.settled import SettledOutput, valid
-from agent.telemetry.progress import carried, read_lines
+from agent.telemetry.progress import read_lines, telling
+from agent.telemetry.training import Training
 
 INTERVAL_S = 0.1
 REDRAW_INTERVAL_S = 1.0
@@ -49,7 +49,7 @@ class OutputStream:
         self._mid_line = False
         self._stored = 0
         self._dropped_bytes = 0
-        self._progress: Progress | None = None
+        self._training = Training()
         self._clipped = Clipped(OBSERVED_CHARACTERS)
         self._settled_bytes = 0
         self.lines = 0
@@ -131,6 +131,7 @@ class OutputStream:
 
     def _see_progress(self, text: str) -> None:
         lines = _LINE_END.split(text)[-_LINES_LOOKED_AT:]
-        for progress in read_lines(lines)[-PROGRESS_PER_PIECE:]:
-            self._progress = carried(self._progress, progress)
-            self._journal.append(ev.ProgressSeen(call_id=self._call_id, progress=self._progress))
+        now = self._journal.now()
+        seen = [self._training.see(progress, now) for progress in read_lines(lines)]
+        for progress in telling(seen, PROGRESS_PER_PIECE):
+            self._journal.append(ev.ProgressSeen(call_id=self._call_id, progress=progress))

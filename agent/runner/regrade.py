@@ -22,7 +22,7 @@ async def regrade(folder: RunFolder, request: RunRequest, log: EventLog) -> None
     started = _sandbox_of(folder)
     journal = Journal(log)
     grading = Grading(folder, request, journal)
-    grading.taken_up(task, "docker" if started.sandbox.startswith("docker") else "local", started.image)
+    grading.taken_up(task, started.sandbox, started.image)
     await grading.grade_again(by=user_name())
     await journal.drained()
     index.update(Home(folder.path.parent.parent).index, log.summary)

@@ -14,7 +14,7 @@ from agent.runner.ending import Verdict
 from agent.runner.open_requests import OpenRequests, open_requests
 
 _OF_STAGES = (
-    "sandbox_started", "sandbox_stopped", "run_paused", "run_resumed", "tool_finished", "work_ended",
+    "run_placed", "sandbox_started", "sandbox_stopped", "run_paused", "run_resumed", "tool_finished", "work_ended",
     "grading_started", "graded", "step_started", "model_asked", "model_answered", "model_failed",
 )  # fmt: skip
 
@@ -31,6 +31,8 @@ class Remains:
     """The call that was going on."""
     sandbox: ev.SandboxStarted | None = None
     """None where the run was cut off before its sandbox stood."""
+    placed: ev.RunPlaced | None = None
+    """None where it had no place yet."""
     pause: ev.RunPaused | None = None
     """The pause that was in effect."""
     asked: str = ""
@@ -67,6 +69,8 @@ def read_remains(folder: RunFolder) -> Remains:
 def _see(remains: Remains, body: ev.AnyBody) -> None:
     """Take in one event, the oldest first."""
     match body:
+        case ev.RunPlaced():
+            remains.placed = body
         case ev.SandboxStarted():
             remains.sandbox, remains.taken_down = body, False
         case ev.SandboxStopped():

@@ -20,7 +20,6 @@ from agent.tools.arguments import problems
 from agent.tools.base import Tool, ToolResult
 
 MOST_BAD_CALLS = 5
-SAME_ACTION_ALERT = 5
 
 
 class Using:
@@ -45,8 +44,6 @@ class Using:
         self._running: asyncio.Task[ToolResult] | None = None
         self._cut_by = ""
         self._bad_in_a_row = 0
-        self._last_action: tuple[str, str] | None = None
-        self._same_in_a_row = 0
 
     @property
     def busy(self) -> bool:
@@ -56,7 +53,6 @@ class Using:
     async def use(self, call: ToolCall) -> Message:
         """Run the call; raises `ReplyMalformed` after too many in a row that could not be run."""
         await self._gates.before_tool()
-        self._watch_for_loop(call)
         tool = self._tools.get(call.tool)
         trouble = _trouble(tool, call, self._tools)
         if trouble:
@@ -162,7 +158,14 @@ class Using:
         return self._record(call, result, self._journal.now(), context, rejected_by=word.by or "someone")
 
     def _record(
-        self, call: ToolCall, result: ToolResult, started_at: float, context: CallContext, rejected_by: str = ""
+        self,
+        call: ToolCall,
+        result: ToolResult,
+        started_at: float,
+        context: CallContext,
+        *,
+        rejected_by: str = "",
+        refused: bool = False,
     ) -> Message:
         message_id = self._conversation.next_id()
         self._journal.append(
@@ -177,6 +180,8 @@ class Using:
                 timed_out=result.timed_out,
                 interrupted_by=self._cut_by if result.interrupted else "",
                 rejected_by=rejected_by,
+                refused=refused,
+                oom_kills=result.oom_kills,
                 output_bytes=result.output_bytes,
                 output_lines=result.output_lines or context.output_lines,
             )
@@ -186,26 +191,14 @@ class Using:
     def _refused(self, call: ToolCall, trouble: str) -> Message:
         self._bad_in_a_row += 1
         result = ToolResult(observation=trouble, failed=True)
-        message = self._record(call, result, self._journal.now(), CallContext(self._workplace, call.call_id))
+        context = CallContext(self._workplace, call.call_id)
+        message = self._record(call, result, self._journal.now(), context, refused=True)
         if self._bad_in_a_row >= MOST_BAD_CALLS:
             raise ReplyMalformed(
                 f"{self._bad_in_a_row} tool calls in a row could not be run: {one_line(trouble)}",
                 hint="the model may not be able to use tools",
             )
         return message
-
-    def _watch_for_loop(self, call: ToolCall) -> None:
-        action = (call.tool, ascii((call.arguments, call.malformed)))
-        self._same_in_a_row = self._same_in_a_row + 1 if action == self._last_action else 1
-        self._last_action = action
-        if self._same_in_a_row % SAME_ACTION_ALERT == 0:
-            self._journal.append(
-                ev.AlertRaised(
-                    alert="loop",
-                    message=f"the same {one_line(call.tool, 40)} call {self._same_in_a_row} times in a row",
-                    hint="inject a message that points another way",
-                )
-            )
 
 
 def _summary(tool: Tool | None, call: ToolCall) -> str:

@@ -1,4 +1,4 @@
-"""What goes on beside the agent: heartbeats, the index, the clock, samples of machine and GPU, checkpoints."""
+"""What goes on beside the agent: heartbeats, the index, the clock, samples of the sandbox's use."""
 
 import asyncio
 import contextlib
@@ -8,22 +8,19 @@ from agent.errors import SandboxError
 from agent.record import events as ev
 from agent.record import index
 from agent.record.home import RunFolder
-from agent.record.values import Gpu, RunSummary
+from agent.record.values import RunSummary
 from agent.runner.calls import Workplace
 from agent.runner.ending import Ending, Verdict
 from agent.runner.gates import Gates
 from agent.runner.journal import Journal
 from agent.runner.pausing import Pausing
-from agent.telemetry import gpu
-from agent.telemetry.checkpoints import PATTERNS, CheckpointWatch
 from agent.telemetry.host import HostSamples
+from agent.telemetry.machine import Machine
 
 BEAT_EVERY_S = 5.0
 CLOCK_EVERY_S = 0.1
 BUSY_EVERY_S = 2.0
 IDLE_EVERY_S = 5.0
-GPU_KEEP_EVERY_S = 30.0
-CHECKPOINTS_EVERY_S = 3.0
 INDEX_EVERY_S = 1.0
 _GLANCE_S = 0.1
 _FOLDER_EVERY_S = 2.0
@@ -79,50 +76,21 @@ async def watch_clock(gates: Gates) -> None:
         await asyncio.sleep(CLOCK_EVERY_S)
 
 
-async def sample_host(journal: Journal, workplace: Workplace, pausing: Pausing) -> None:
-    """What the sandbox uses: often while a command runs, now and then otherwise, not while it is frozen."""
+async def sample_host(journal: Journal, workplace: Workplace, pausing: Pausing, machine: Machine | None) -> None:
+    """What the sandbox uses: often while a command runs, now and then otherwise, not while it is frozen.
+
+    `machine` is the one that it runs on, where that is this one.
+    """
     samples = HostSamples()
     while True:
         if not pausing.frozen:
             # A sandbox that is gone is found out by the agent's next command; here it only gives no sample.
             with contextlib.suppress(SandboxError):
                 host = await workplace.sandbox.sample()
+                host = host if machine is None else machine.beside(host)
                 if samples.is_news(host, journal.now()):
                     journal.append(ev.HostSampled(host=host))
         await _pause_between_samples(workplace)
-
-
-async def sample_gpus(journal: Journal, workplace: Workplace) -> None:
-    """What the GPUs are at; returns at once where there are none."""
-    reader = await asyncio.to_thread(gpu.open_gpus)
-    if reader is None:
-        return
-    kept: tuple[Gpu, ...] = ()
-    kept_at = 0.0
-    while True:
-        now = await asyncio.to_thread(reader.sample)
-        if now and (gpu.differ(kept, now) or journal.now() - kept_at >= GPU_KEEP_EVERY_S):
-            kept, kept_at = now, journal.now()
-            journal.append(ev.GpuSampled(gpus=now))
-        await _pause_between_samples(workplace)
-
-
-async def look_for_checkpoints(journal: Journal, workplace: Workplace, pausing: Pausing) -> None:
-    """Weights files that appear or grow while commands run, and the look after the last of them."""
-    watch = CheckpointWatch()
-    with contextlib.suppress(SandboxError):
-        watch.start_with(await workplace.sandbox.files(PATTERNS))
-    looks_left = 0
-    while True:
-        if workplace.running_command:
-            # Two looks see a file the same, and the last file may be written just before the command ends.
-            looks_left = 2
-        if looks_left and not pausing.frozen:
-            looks_left -= 1
-            with contextlib.suppress(SandboxError):
-                for seen in watch.look(await workplace.sandbox.files(PATTERNS)):
-                    journal.append(seen)
-        await asyncio.sleep(CHECKPOINTS_EVERY_S)
 
 
 async def _pause_between_samples(workplace: Workplace) -> None:

@@ -58,7 +58,9 @@ def _lay_out(workspace: Path, starter: Path, public: Path) -> None:
     workspace.chmod(0o700)
 
 
-def plan_of(folder: RunFolder, task: Task, request: RunRequest, workspace: Path) -> SandboxPlan:
+def plan_of(
+    folder: RunFolder, task: Task, request: RunRequest, workspace: Path, gpus: tuple[str, ...] = ()
+) -> SandboxPlan:
     """What the sandbox is told."""
     compute = task.at(request.scale).compute
     return SandboxPlan(
@@ -76,7 +78,8 @@ def plan_of(folder: RunFolder, task: Task, request: RunRequest, workspace: Path)
             copy_bytes=task.spec.artefact.max_bytes + _PROTECTED_BYTES,
         ),
         # Without it a script's progress is seen only when it has ended.
-        environment=(("PYTHONUNBUFFERED", "1"),),
+        environment=(("PYTHONUNBUFFERED", "1"), *_shown_gpus(request.sandbox, request.gpus, gpus)),
+        gpus=gpus,
         read_only=task.spec.protected,
     )
 
@@ -85,3 +88,10 @@ def bare_plan(folder: RunFolder) -> SandboxPlan:
     """Enough to take a sandbox of this run down."""
     home = Home(folder.path.parent.parent).mark()
     return SandboxPlan(run=folder.run, workspace=workspace_of(folder), folder=folder.path, home=home)
+
+
+def _shown_gpus(sandbox: str, wish: str, gpus: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """What tells a process tree here which GPUs are its own; a container is shown no others."""
+    if sandbox != "local" or not (gpus or wish == "none"):
+        return ()
+    return (("CUDA_VISIBLE_DEVICES", ",".join(gpus)), ("NVIDIA_VISIBLE_DEVICES", ",".join(gpus) or "none"))

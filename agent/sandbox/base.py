@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agent.errors import SandboxError
-from agent.record.values import Host, Proof
+from agent.record.values import Gpu, Host, Proof
 
 OnOutput = Callable[[bytes], None]
 """Called with raw pieces of a command's merged stdout and stderr as they are written, in order."""
@@ -45,6 +45,8 @@ class SandboxPlan:
     """Variables from the task; nothing of the runner's own environment passes but an allow-list."""
     home: str = ""
     """The mark of the home that the run belongs to (`Home.mark`); a container is labelled with it."""
+    gpus: tuple[str, ...] = ()
+    """The UUIDs of the GPUs that it is given, and no others."""
     read_only: tuple[str, ...] = ()
     """Paths below the work folder that the agent may read and not change."""
 
@@ -81,6 +83,8 @@ class CommandResult:
     output_bytes: int = 0
     left_alive: int = 0
     """Processes of the command that still run (it put them in the background)."""
+    oom_kills: int = 0
+    """Of its processes, those that the kernel ended because the sandbox's memory ran out."""
     workdir: str = ""
     """The working directory afterwards, which the next command starts in."""
     cut_off: bool = False
@@ -157,6 +161,11 @@ class Sandbox(Protocol):
         `IsADirectoryError`, `PermissionError`, or `ValueError` where it is longer than `max_bytes`."""
         ...
 
+    async def read_piece(self, path: str, at: int, size: int) -> bytes:
+        """At most `size` bytes (a MiB at most) of a file below the work folder, from byte `at` on; its path is relative
+        to the work folder's root. Raises `OSError` kinds."""
+        ...
+
     async def write_file(self, path: str, data: bytes) -> None:
         """Write a file, parents made as needed, as the agent's user would. Raises `OSError` kinds."""
         ...
@@ -175,6 +184,10 @@ class Sandbox(Protocol):
 
     async def sample(self) -> Host:
         """What it uses now."""
+        ...
+
+    async def sample_gpus(self) -> tuple[Gpu, ...] | None:
+        """The GPUs as its guest sees them, for a sandbox on another machine; None where the guest can't tell."""
         ...
 
     async def stop(self) -> tuple[Proof, ...]:

@@ -17,6 +17,7 @@ from agent.sandbox.engine import REQUEST_TIMEOUT_S
 RUN_LABEL = "mlrb.run"
 ROLE_LABEL = "mlrb.role"
 HOME_LABEL = "mlrb.home"
+GPUS_LABEL = "mlrb.gpus"
 
 _REMOVAL_S = 10.0
 
@@ -36,6 +37,8 @@ class Container:
     """The daemon's word: `created`, `running`, `paused`, `exited` …"""
     since: str
     """How long it has been so, in the daemon's words."""
+    gpus: tuple[str, ...] = ()
+    """The UUIDs of the GPUs that it was given."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,10 @@ class State:
         return self.status in ("running", "paused")
 
 
-def labels(run: str, role: str, home: str) -> dict[str, str]:
+def labels(run: str, role: str, home: str, gpus: tuple[str, ...] = ()) -> dict[str, str]:
     """What a container of a run is labelled with."""
-    return {RUN_LABEL: run, ROLE_LABEL: role, **({HOME_LABEL: home} if home else {})}
+    more = {HOME_LABEL: home, GPUS_LABEL: ",".join(gpus)}
+    return {RUN_LABEL: run, ROLE_LABEL: role, **{label: value for label, value in more.items() if value}}
 
 
 def labelled(run: str = "", daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S) -> list[Container]:
@@ -71,6 +75,14 @@ def labelled(run: str = "", daemon: Path | None = None, timeout_s: float = REQUE
 def of_run(run: str, home: str, daemon: Path | None = None) -> list[Container]:
     """The run's containers, but for those that say that they are another home's."""
     return [found for found in labelled(run, daemon) if not (found.home and home and found.home != home)]
+
+
+def daemon_version(daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S) -> str:
+    """The daemon's version; raises `SandboxUnavailable` where none answers."""
+    status, body = ask_daemon("GET", "/version", daemon, timeout_s)
+    if status != 200:
+        raise SandboxUnavailable(f"the Docker daemon does not say what it is: {reason(status, body)}")
+    return str(json.loads(body).get("Version", ""))
 
 
 def remove(container: Container, daemon: Path | None = None) -> str:
@@ -183,4 +195,5 @@ def _container(entry: dict[str, Any]) -> Container:
         home=carried.get(HOME_LABEL, ""),
         state=str(entry.get("State", "")),
         since=str(entry.get("Status", "")),
+        gpus=tuple(filter(None, carried.get(GPUS_LABEL, "").split(","))),
     )

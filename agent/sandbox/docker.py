@@ -17,6 +17,7 @@ from agent.sandbox.environment import container_environment
 from agent.sandbox.guested import GuestedSandbox, with_state
 from agent.sandbox.link import Cut, Standing
 from agent.sandbox.luggage import AGENT_ID, GUEST_FOLDER, HOME, WORKDIR, packed
+from agent.sandbox.outage import PATIENCE_S
 from agent.sandbox.stream import AttachedStream, Stream
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class DockerSandbox(GuestedSandbox):
     As the first process it can't be killed from inside, takes in every orphan, and takes all with it when it ends.
     """
 
-    def __init__(self, plan: SandboxPlan, host: Path | None = None) -> None:
-        super().__init__(plan)
+    def __init__(self, plan: SandboxPlan, host: Path | None = None, *, patience_s: float = PATIENCE_S) -> None:
+        super().__init__(plan, patience_s=patience_s)
         self._daemon = host or daemon_socket()
         self._image = plan.image or DEFAULT_IMAGE
         self._name = f"mlrb-{plan.run}"
@@ -149,13 +150,14 @@ class DockerSandbox(GuestedSandbox):
         except ImageNotFound as error:
             raise SandboxUnavailable("the run was stopped while its container was being made") from error
         except APIError as error:
-            raise SandboxUnavailable(
-                f"the daemon did not start the container: {error.explanation or error}",
-                hint=f"where another {self._name} is left over: mlrb kill {self.plan.run}",
-            ) from error
+            said = str(error.explanation or error)
+            hint = f"where another {self._name} is left over: mlrb kill {self.plan.run}"
+            if "select device driver" in said:
+                hint = "install nvidia-container-toolkit there and restart Docker; --gpus none does without"
+            raise SandboxUnavailable(f"the daemon did not start the container: {said}", hint=hint) from error
 
     def _options(self) -> dict[str, Any]:
-        from docker.types import LogConfig, Ulimit
+        from docker.types import DeviceRequest, LogConfig, Ulimit
 
         plan, limits = self.plan, self.plan.limits
         return {
@@ -164,7 +166,7 @@ class DockerSandbox(GuestedSandbox):
                 *("--workdir", WORKDIR, "--spool-folder", "/tmp", "--spool-bytes", str(limits.output_bytes)),
             ],
             "entrypoint": [],
-            "labels": containers.labels(plan.run, ROLE, plan.home),
+            "labels": containers.labels(plan.run, ROLE, plan.home, plan.gpus),
             "user": f"{AGENT_ID}:{AGENT_ID}",
             "working_dir": WORKDIR,
             "environment": container_environment(plan, HOME),
@@ -183,6 +185,7 @@ class DockerSandbox(GuestedSandbox):
             "ipc_mode": "private",
             # The guest hears no TERM, so that a daemon which stops would wait ten seconds for each container.
             "stop_signal": "SIGKILL",
+            "device_requests": [DeviceRequest(device_ids=list(plan.gpus), capabilities=[["gpu"]])] if plan.gpus else [],
             # What the guest writes is spooled by itself; the daemon need not keep it a second time.
             "log_config": LogConfig(type="none"),
         }

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+import msgspec
+
 from agent.errors import SandboxError, SandboxLost, SandboxUnreachable, SubmissionTooLarge
-from agent.record.values import Host
+from agent.record.values import Gpu, Host
 from agent.sandbox.base import CommandResult, OnOutput, SandboxPlan, SandboxWatcher, StartedSandbox
 from agent.sandbox.guest.wire import Header, pack
 from agent.sandbox.link import Cut, Link, Standing
-from agent.sandbox.outage import Outage
+from agent.sandbox.outage import PATIENCE_S, Outage
 from agent.sandbox.stream import Stream
 
 _PIECE_BYTES = 192 * 1024
@@ -26,9 +28,9 @@ _END_S = 10.0
 class GuestedSandbox(ABC):
     """Commands and files through a guest; where it runs and how it is reached is a subclass's."""
 
-    def __init__(self, plan: SandboxPlan) -> None:
+    def __init__(self, plan: SandboxPlan, *, patience_s: float = PATIENCE_S) -> None:
         self.plan = plan
-        self._outage = Outage()
+        self._outage = Outage(patience_s)
         self._link = Link(self._connect, self._check, self._outage.lost)
         self._last_guest = ""
         self._frozen = False
@@ -125,6 +127,14 @@ class GuestedSandbox(ABC):
         _raise_failure(header, path)
         return data
 
+    async def read_piece(self, path: str, at: int, size: int) -> bytes:
+        """A piece of a file below the work folder; see `Sandbox.read_piece`."""
+        header, data = await self._link.ask(
+            {"op": "chunk", "path": _named(path), "at": at, "size": min(size, _CHUNK_BYTES)}
+        )
+        _raise_failure(header, path)
+        return data
+
     async def write_file(self, path: str, data: bytes) -> None:
         """Write a file; it takes its place when it is whole."""
         while True:
@@ -199,13 +209,20 @@ class GuestedSandbox(ABC):
         if self._frozen:
             return Host(cpu_percent=0.0, cpu_cores=self.plan.limits.cpus)
         header, _ = await self._link.ask({"op": "sample"})
-        return Host(
-            cpu_percent=_number(header.get("cpu_percent")),
-            cpu_cores=self.plan.limits.cpus,
-            memory_used_bytes=_whole(header.get("memory_used_bytes")),
-            memory_limit_bytes=_whole(header.get("memory_limit_bytes")),
-            processes=_whole(header.get("processes")),
-        )
+        try:
+            return msgspec.convert({**header, "cpu_cores": self.plan.limits.cpus}, Host)
+        except msgspec.ValidationError:
+            return Host(cpu_cores=self.plan.limits.cpus)
+
+    async def sample_gpus(self) -> tuple[Gpu, ...] | None:
+        """The GPUs as the guest sees them."""
+        if self._frozen:
+            return None
+        header, _ = await self._link.ask({"op": "gpus"})
+        try:
+            return msgspec.convert(header.get("gpus"), tuple[Gpu, ...] | None)
+        except msgspec.ValidationError:
+            return None
 
 
 def with_state(started: StartedSandbox, state: Header) -> StartedSandbox:
@@ -236,6 +253,7 @@ def _result(header: Header) -> CommandResult:
         interrupted=bool(header.get("interrupted")),
         output_bytes=_whole(header.get("output_bytes")) or 0,
         left_alive=_whole(header.get("left_alive")) or 0,
+        oom_kills=_whole(header.get("oom_kills")) or 0,
         workdir=str(header.get("workdir", "")),
     )
 

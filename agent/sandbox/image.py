@@ -7,7 +7,8 @@ import os
 import re
 import tarfile
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -48,8 +49,11 @@ def build_image(
     tag: str = DEFAULT_IMAGE,
     packages: Sequence[str] = PROFILES["eval"],
     on_line: OnLine = print,
+    daemon: Path | None = None,
 ) -> str:
-    """Build the image and return its id; each line of the build goes to `on_line`. Blocks: call it in a thread.
+    """Build the image, with `daemon` on another machine, and return its id; each line of the build goes to `on_line`.
+
+    Blocks: call it in a thread.
 
     The build uses this machine's network, certificates and, where `PIP_FIND_LINKS` names folders, the wheels in
     them that are among `packages`, so that it works behind a proxy and with a local wheel of torch.
@@ -57,7 +61,7 @@ def build_image(
     with tempfile.TemporaryFile() as context:
         _write_context(context, packages, os.environ)
         context.seek(0)
-        with client() as docker:
+        with client(daemon) as docker, _in_one_error():
             lines = docker.api.build(
                 fileobj=context,
                 custom_context=True,
@@ -72,6 +76,19 @@ def build_image(
             for line in lines:
                 _report(line, on_line)
             return str(docker.images.get(tag).id)
+
+
+@contextmanager
+def _in_one_error() -> Iterator[None]:
+    import requests
+    from docker.errors import DockerException
+
+    try:
+        yield
+    except (DockerException, requests.RequestException) as error:
+        raise SandboxUnavailable(
+            f"the build was cut off: {printable(str(error))}", hint="build again: what is done is kept"
+        ) from error
 
 
 def recipe_id(base: str, packages: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What runs of this home have left behind without a runner: containers, process trees, runners without a folder.
+"""What runs of this home have left behind without a runner: containers, process trees, runners, tunnels.
 
 A run whose lock is held has a runner, and nothing of it is a leftover. Containers of other homes, and those that do
 not say whose they are, are found too and told apart.
@@ -17,11 +17,15 @@ from agent.record.index import of_folder
 from agent.record.lock import is_held
 from agent.record.values import Proof
 from agent.sandbox import containers, tickets
+from agent.sandbox.choose import where_graded
 from agent.sandbox.containers import Container
+from agent.sandbox.daemons import daemon_of
 from agent.sandbox.ending import end_all
+from agent.sandbox.far_containers import far_machines, look_afar
 from agent.sandbox.guest.processes import Process, descendants, look, table
+from agent.sandbox.stale_tunnels import stale_tunnels
 
-Kind = Literal["container", "processes", "runner"]
+Kind = Literal["container", "processes", "runner", "tunnel"]
 Whose = Literal["ours", "another home's", "unknown"]
 Standing = Literal["lost", "ended", "without a folder", "unknown"]
 
@@ -45,6 +49,8 @@ class Leftover(Struct, frozen=True, kw_only=True):
     """Of a container: `sandbox` or `grader`."""
     container: str = ""
     """Its id."""
+    host: str = ""
+    """Of a container: the machine that it is on; empty for this one."""
     pids: tuple[int, ...] = ()
 
     @property
@@ -59,6 +65,8 @@ class Found(Struct, frozen=True, kw_only=True):
     leftovers: tuple[Leftover, ...] = ()
     docker: str = ""
     """Why containers were not looked for; empty where they were."""
+    out_of_reach: tuple[str, ...] = ()
+    """The same of other machines."""
 
     @property
     def ours(self) -> tuple[Leftover, ...]:
@@ -66,21 +74,24 @@ class Found(Struct, frozen=True, kw_only=True):
         return tuple(one for one in self.leftovers if one.whose == "ours")
 
 
-def find(home: Home, *, daemon: Path | None = None, timeout_s: float = LIST_TIMEOUT_S) -> Found:
-    """Look for leftovers; changes nothing."""
+def find(home: Home, *, daemon: Path | None = None, timeout_s: float = LIST_TIMEOUT_S, reach: bool = False) -> Found:
+    """Look for leftovers; changes nothing. Other machines are looked at where a tunnel is up, or all with `reach`."""
     try:
         seen, silent = containers.labelled(daemon=daemon, timeout_s=timeout_s), ""
         wished = tickets.outstanding(daemon=daemon, timeout_s=timeout_s)
     except SandboxUnavailable as error:
         seen, wished, silent = [], [], error.message
     standings = _Standings(home)
-    there = {one.name for one in seen}
-    coming = [name for name in map(tickets.container_of, wished) if name not in there]
+    far = look_afar(far_machines(home, reach=reach), timeout_s=timeout_s)
     found = [
-        *_containers(home, seen, standings), *_coming(home, coming, standings), *_trees(home, standings),
+        *_on_daemon(home, seen, wished, standings),
+        *(one for host, there in far.seen.items() for one in _on_daemon(home, *there, standings, host)),
+        *_trees(home, standings),
         *_runners(home),
-    ]  # fmt: skip
-    return Found(leftovers=tuple(sorted(found, key=lambda one: (one.whose, one.run, one.kind))), docker=silent)
+        *_tunnels(),
+    ]
+    ordered = tuple(sorted(found, key=lambda one: (one.whose, one.run, one.kind)))
+    return Found(leftovers=ordered, docker=silent, out_of_reach=far.silent)
 
 
 def processes_of(home: Home, run: str) -> list[Process]:
@@ -97,9 +108,18 @@ def clear_processes(home: Home, run: str) -> Proof:
     return Proof("processes", not left, detail)
 
 
-def clear_containers(home: Home, run: str) -> tuple[Proof, ...]:
-    """Remove the containers of a run, and see to it that none comes later; raises `SandboxUnavailable`."""
-    return containers.proofs(*containers.clear(run, home.mark()))
+def clear_containers(home: Home, run: str, sandbox: str) -> tuple[Proof, ...]:
+    """Remove the containers of a run from where its sandbox was, and see to it that none comes later.
+
+    Raises `SandboxUnavailable`, and `UsageError` where `hosts.toml` has a mistake.
+    """
+    ended, left = 0, list[str]()
+    # A run on another machine may have been graded here.
+    for place in where_graded(sandbox):
+        with daemon_of(home, place) as daemon:
+            more, still = containers.clear(run, home.mark(), daemon)
+        ended, left = ended + more, [*left, *still]
+    return containers.proofs(ended, left)
 
 
 def end_tree(pids: tuple[int, ...]) -> Proof:
@@ -110,8 +130,13 @@ def end_tree(pids: tuple[int, ...]) -> Proof:
     return Proof("processes", not left, detail)
 
 
-def remove_container(leftover: Leftover, daemon: Path | None = None) -> Proof:
-    """Remove that one container, whosever it is."""
+def remove_container(home: Home, leftover: Leftover) -> Proof:
+    """Remove that one container, whosever it is; raises `SandboxUnavailable` where its machine can't be reached."""
+    with daemon_of(home, f"docker@{leftover.host}") as daemon:
+        return _removed(leftover, daemon)
+
+
+def _removed(leftover: Leftover, daemon: Path | None) -> Proof:
     wanted = [one for one in containers.labelled(daemon=daemon) if one.container_id == leftover.container]
     refused = [why for one in wanted if (why := containers.remove(one, daemon))]
     left = any(one.container_id == leftover.container for one in containers.labelled(daemon=daemon))
@@ -150,7 +175,15 @@ class _Standings:
         return None if is_held(folder.lock) else "ended" if ended else "lost"
 
 
-def _containers(home: Home, seen: list[Container], standings: _Standings) -> Iterator[Leftover]:
+def _on_daemon(
+    home: Home, seen: list[Container], wished: list[str], standings: "_Standings", host: str = ""
+) -> Iterator[Leftover]:
+    there = {one.name for one in seen}
+    yield from _containers(home, seen, standings, host)
+    yield from _coming(home, [name for name in map(tickets.container_of, wished) if name not in there], standings, host)
+
+
+def _containers(home: Home, seen: list[Container], standings: _Standings, host: str = "") -> Iterator[Leftover]:
     mark = home.mark() if seen else ""
     for one in seen:
         whose: Whose = "ours" if one.home == mark else "another home's" if one.home else "unknown"
@@ -159,17 +192,18 @@ def _containers(home: Home, seen: list[Container], standings: _Standings) -> Ite
         if standing is not None:
             yield Leftover(
                 kind="container", run=one.run, name=one.name, detail=one.since or one.state, whose=whose,
-                run_is=standing, role=one.role, container=one.container_id,
+                run_is=standing, role=one.role, container=one.container_id, host=host,
             )  # fmt: skip
 
 
-def _coming(home: Home, names: list[str], standings: _Standings) -> Iterator[Leftover]:
+def _coming(home: Home, names: list[str], standings: _Standings, host: str) -> Iterator[Leftover]:
     """Containers that a runner had asked for when it died."""
     for name in names:
         run = name.removeprefix(tickets.NAME_PREFIX).partition("-")[0]
         standing = standings.of(run) if (home.runs / run).is_dir() else None
         if standing is not None:
-            yield Leftover(kind="container", run=run, name=name, detail="may still be made", run_is=standing)
+            said = "may still be made"
+            yield Leftover(kind="container", run=run, name=name, detail=said, run_is=standing, host=host)
 
 
 def _trees(home: Home, standings: _Standings) -> Iterator[Leftover]:
@@ -195,6 +229,14 @@ def _runners(home: Home) -> Iterator[Leftover]:
                 kind="runner", run=os.path.basename(folder), name=f"pid {process.pid}", detail="its run folder is gone",
                 run_is="without a folder", pids=(process.pid,),
             )  # fmt: skip
+
+
+def _tunnels() -> Iterator[Leftover]:
+    for one in stale_tunnels():
+        named = [_shown(pid) for pid in one.pids]
+        yield Leftover(
+            kind="tunnel", run="", name=f"pid {one.pids[0]}", detail=f"{one.detail}: {named[0]}", pids=one.pids
+        )
 
 
 def _marked(home: Home, among: dict[int, Process]) -> dict[str, list[Process]]:

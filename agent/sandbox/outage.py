@@ -12,7 +12,8 @@ PATIENCE_S = 900.0
 class Outage:
     """Whether it goes on, and since when; each beginning and each end is told once."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
         self._since: float | None = None
         self._watcher: SandboxWatcher | None = None
         self._told_lost = False
@@ -32,8 +33,10 @@ class Outage:
             self._since = time.monotonic()
             if self._watcher is not None:
                 self._watcher.away(reason)
-        elif time.monotonic() - self._since > PATIENCE_S:
-            raise SandboxUnreachable(f"{reason}, not for {PATIENCE_S:.0f} s", hint="`mlrb resume` takes the run up")
+        elif time.monotonic() - self._since > self._patience_s:
+            raise SandboxUnreachable(
+                f"{reason}, not for {self._patience_s:.0f} s", hint="`mlrb resume` takes the run up"
+            )
 
     def answered(self, *, restarted: bool = False) -> None:
         """It answers; `restarted` where the sandbox had to be started again."""

@@ -5,7 +5,10 @@ from collections.abc import Iterable
 
 from agent.record.events import CheckpointSeen
 
-PATTERNS = ("**/*.safetensors", "**/*.pt", "**/*.pth", "**/*.bin", "**/*.ckpt")
+PATTERNS = (
+    "**/*.safetensors", "**/*.pt", "**/*.pth", "**/*.bin", "**/*.ckpt", "**/*.gguf", "**/*.h5", "**/*.keras",
+    "**/*.weights", "**/*.msgpack", "**/*.npz",
+)  # fmt: skip
 SMALLEST_BYTES = 1024
 _STEP = re.compile(r"(?:step|iter|iteration|checkpoint|ckpt|epoch)s?[-_=]?(\d{1,12})(?!\d)", re.IGNORECASE)
 
@@ -34,7 +37,8 @@ class CheckpointWatch:
             settled = self._last.get(path) == state
             if settled and self._told.get(path) != state and size >= SMALLEST_BYTES:
                 self._told[path] = state
-                found.append(CheckpointSeen(path=path, size_bytes=size, training_step=training_step(path)))
+                step = training_step(path)
+                found.append(CheckpointSeen(path=path, size_bytes=size, training_step=step, written_at=modified_at))
         self._last = now
         return found
 

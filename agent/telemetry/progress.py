@@ -2,22 +2,23 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from agent.record.values import Progress
+from agent.telemetry.bars import epoch_in, keras_bar, tqdm_bar
+from agent.telemetry.metric_names import COMPANIONS, COUNTS, MOST_VALUES, kept_name
+from agent.telemetry.numbers import NUMBER, SCALE, clock_s
 
 LONGEST_LINE = 2_000
-MOST_VALUES = 16
 
-_NUMBER = r"[-+]?(?:\d{1,15}\.?\d{0,20}|\.\d{1,20})(?:[eE][-+]?\d{1,3})?"
-_NUMBER_ONLY = re.compile(_NUMBER)
-_HINT = re.compile(r"loss|ppl|perplex|acc|lr\b|rate|score|reward|f1|step|iter|epoch|/s|eta|it/|batch|=|%\|", re.I)
+_HINT = re.compile(r"loss|ppl|perplex|acc|lr\b|rate|score|reward|f1|step|iter|epoch|/s|eta|it/|batch|=|%\||nan", re.I)
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[@-~]|[\x00-\x08\x0b-\x1f]")
 
 _PAIR = re.compile(
     r"(?P<quote>['\"]?)(?P<name>[A-Za-z][A-Za-z0-9_]{0,30})(?P=quote)"
-    rf"(?P<sign>\s*[=:]\s*|\s+(?:is\s+)?)['\"]?(?P<value>{_NUMBER})(?![\w.]|\s*/\s*\d)"
+    rf"(?P<sign>\s*[=:]\s*|\s+(?:is\s+)?)['\"]?(?P<value>{NUMBER})(?![\w.]|\s*/\s*\d)"
 )
 # No number that JSON can hold, and the one that says that a training has failed.
 _NOT_FINITE = re.compile(
@@ -25,7 +26,7 @@ _NOT_FINITE = re.compile(
     r"(?:\s*[=:]\s*|\s+(?:is\s+)?)['\"]?(?:[-+]?(?:nan|inf(?:inity)?)|[-+]?\d{1,15}\.?\d{0,20}e\+?\d{3})(?![\w.])",
     re.I,
 )
-_MAYBE_NOT_FINITE = re.compile(r"nan|inf|e\+?\d{3}", re.I)
+_MAYBE_NOT_FINITE = re.compile(r"[nN][aA][nN]|[iI][nN][fF]|[eE]\+?\d{3}")
 _SPLIT_NAME = re.compile(
     r"\b(train|val|valid|validation|eval|test|dev)[ /.-](loss|acc|accuracy|ppl|perplexity|f1|score)\b", re.I
 )
@@ -34,12 +35,8 @@ _OF_TOTAL = re.compile(
     r"\s*[:=#]?\s*\[?\s*(\d{1,15})\s*(?:/|of)\s*(\d{1,15})",
     re.I,
 )
+_TOKENS_PER_STEP = re.compile(r"tokens per (?:iteration|iter|step|batch)\b[^\d]{0,20}(\d[\d,]{0,15})", re.I)
 _STEP = re.compile(r"\b(?:global_)?(?:step|iter|iteration)\b['\"]?\s*[:=#]?\s*(\d{1,15})\b(?!\.\d)", re.I)
-_TQDM = re.compile(
-    r"(?<![\d.])(?P<done>\d{1,15}(?:\.\d{1,3})?)(?P<done_unit>[kMGT]?)i?B?/(?P<total>\d{1,15}(?:\.\d{1,3})?)(?P<total_unit>[kMGT]?)i?B?"
-    r" \[(?P<elapsed>[\d:]{4,12})<(?P<left>[\d:]{4,12}|\?)(?:, *(?P<rate>\d{1,12}(?:\.\d{1,6})?)(?P<prefix>[kMGT]?)"
-    r"(?P<unit>[A-Za-z]{1,12}/s|s/[A-Za-z]{1,12}))?"
-)
 _RATE = re.compile(
     r"(?<![\d.,])(\d[\d,]{0,15}(?:\.\d{1,6})?)\s?([kKMGT]?)\s?"
     r"(tok(?:en)?s?|it(?:er(?:ation)?)?s?|samples?|ex(?:ample)?s?|steps?|batch(?:es)?|seqs?|games?|imgs?)"
@@ -53,36 +50,38 @@ _ETA = re.compile(
     re.I,
 )
 
-_SCALE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-_KNOWN = {
-    "loss": "loss", "train_loss": "loss", "training_loss": "loss", "nll": "loss", "mse": "mse", "mae": "mae",
-    "rmse": "rmse", "r2": "r2", "acc": "accuracy", "accuracy": "accuracy", "train_acc": "accuracy",
-    "train_accuracy": "accuracy", "ppl": "perplexity", "perplexity": "perplexity", "lr": "lr",
-    "learning_rate": "lr", "grad_norm": "grad_norm", "f1": "f1", "bleu": "bleu", "score": "score",
-    "reward": "reward", "payoff": "payoff", "mfu": "mfu",
-}  # fmt: skip
-_EVAL_PREFIX = re.compile(r"(?:val|valid|validation|eval|test|dev)_(.+)")
-_COUNTS = {"step", "global_step", "iter", "iteration", "eta", "seed", "total", "max_steps"}
+
 _UNITS = {"tok": "tok/s", "it": "it/s", "sam": "samples/s", "ex": "samples/s", "ste": "it/s", "bat": "batches/s",
           "seq": "seq/s", "gam": "games/s", "img": "img/s"}  # fmt: skip
+# `tok_per_sec=`, `"samples_per_second":`, `tokens/s: `
+_NAMED_RATE = re.compile(
+    r"\b(?P<what>tok(?:en)?s?|it(?:er(?:ation)?)?s?|samples?|steps?|examples?)(?:_per_|/)s(?:ec(?:ond)?)?s?['\"]?\s*[=:]\s*"
+    rf"['\"]?(?P<value>{NUMBER})(?P<scale>[kKM]?)(?![\w.])",
+    re.I,
+)
+# No figure of its own: a speed, a duration, the `s` of `tok/s`.
+_SPEED = re.compile(r"_per_s(?:ec(?:ond)?)?$|runtime$|^.$")
+# What Hugging Face prints when a training or an evaluation is over: means over all of it, no points of a series.
+_CLOSING = "train_runtime"
 
 
 def read_line(line: str) -> Progress | None:
     """What one line says of progress; None where it says nothing."""
     line = line[-LONGEST_LINE:]
-    if not _HINT.search(line):
+    if "\x1b" in line or "\x08" in line:
+        line = _ESCAPES.sub("", line)
+    if "it/s" in line or "%|" in line or "s/it" in line or "<" in line:
+        bar = tqdm_bar(line)
+        if bar is not None:
+            diverged = _diverged(line, bar.values)
+            return msgspec.structs.replace(bar, diverged=diverged) if diverged else bar
+    if not _HINT.search(line) or _CLOSING in line:
         return None
-    bar = _TQDM.search(line)
-    values = _postfix(line[bar.end() :]) if bar else _values(line)
-    step, total = _position(line, bar)
-    rate, unit = _rate(line, bar)
-    eta_s = _eta(line, bar)
-    diverged = _diverged(line, values)
-    if not values and not diverged and rate is None and eta_s is None and total is None:
-        return None
-    return Progress(
-        values=values, step=step, total=total, rate=rate, rate_unit=unit, eta_s=eta_s, diverged=diverged
-    )  # fmt: skip
+    if "/step" in line or "ETA: " in line:
+        found = keras_bar(line)
+        if found is not None:
+            return _of_keras(line, *found)
+    return _of_text(line)
 
 
 def read_lines(lines: Iterable[str]) -> list[Progress]:
@@ -90,19 +89,40 @@ def read_lines(lines: Iterable[str]) -> list[Progress]:
     return [progress for line in lines if (progress := read_line(line)) is not None]
 
 
-def carried(before: Progress | None, now: Progress) -> Progress:
-    """`now`, with position and speed from `before` where it says nothing of them; values are never carried."""
-    if before is None:
-        return now
-    own_rate, own_position = now.rate is not None, now.step is not None
-    return msgspec.structs.replace(
-        now,
-        step=now.step if own_position else before.step,
-        total=now.total if own_position else before.total,
-        rate=now.rate if own_rate else before.rate,
-        rate_unit=now.rate_unit if own_rate else before.rate_unit,
-        eta_s=now.eta_s if now.eta_s is not None else before.eta_s,
-    )
+def telling(progresses: Sequence[Progress], most: int) -> list[Progress]:
+    """The newest `most` of them, in order; those with values of their own go before bare bars, but for the last."""
+    if len(progresses) <= most:
+        return list(progresses)
+    worth = [
+        index
+        for index, each in enumerate(progresses)
+        if index == len(progresses) - 1
+        or (each.values and each.values != progresses[index + 1].values)
+        or each.diverged
+    ]
+    return [progresses[index] for index in worth[-most:]]
+
+
+def _of_keras(line: str, bar: Progress, rest: str) -> Progress:
+    values = _values(rest)
+    return msgspec.structs.replace(bar, values=values, diverged=_diverged(line, values))
+
+
+def _of_text(line: str) -> Progress | None:
+    values = _values(line)
+    step, total = _position(line)
+    rate, unit = _rate(line)
+    eta_s = _eta(line)
+    diverged = _diverged(line, values)
+    tokens = _TOKENS_PER_STEP.search(line) if "okens per" in line else None
+    if not (values or diverged or tokens) and rate is None and eta_s is None and total is None:
+        return None
+    epoch, epochs = epoch_in(line) if "poch" in line and total is not None else (None, None)
+    epoch = epoch if epochs is not None else None
+    return Progress(
+        values=values, step=step, total=total, rate=rate, rate_unit=unit, eta_s=eta_s, diverged=diverged,
+        epoch=epoch, epochs=epochs, tokens_per_step=float(tokens[1].replace(",", "")) if tokens else None,
+    )  # fmt: skip
 
 
 def _values(line: str) -> dict[str, float]:
@@ -112,11 +132,13 @@ def _values(line: str) -> dict[str, float]:
     for found in _PAIR.finditer(joined):
         name = found["name"].lower()
         value = float(found["value"])
-        if name in _COUNTS or not math.isfinite(value):
+        if name in COUNTS or not math.isfinite(value):
             continue
-        if (shown := _known_name(name)) is not None:
+        if (shown := kept_name(name)) is not None:
             known[shown] = value
-        elif found["sign"].strip() and (found["quote"] or "=" in found["sign"]):
+        elif name in COMPANIONS:
+            others[COMPANIONS[name]] = value
+        elif found["sign"].strip() and (found["quote"] or "=" in found["sign"]) and not _SPEED.search(name):
             others[name] = value
     # A lone `n=5` is no progress; beside a loss or a score it is.
     merged = known | {name: value for name, value in others.items() if name not in known} if known else {}
@@ -127,34 +149,11 @@ def _diverged(line: str, values: dict[str, float]) -> tuple[str, ...]:
     """The names that the line gives no finite value."""
     if not _MAYBE_NOT_FINITE.search(line):
         return ()
-    found = (_known_name(each["name"].lower()) for each in _NOT_FINITE.finditer(_SPLIT_NAME.sub(r"\1_\2", line)))
+    found = (kept_name(each["name"].lower()) for each in _NOT_FINITE.finditer(_SPLIT_NAME.sub(r"\1_\2", line)))
     return tuple(dict.fromkeys(name for name in found if name is not None and name not in values))
 
 
-def _postfix(tail: str) -> dict[str, float]:
-    """The `, loss=2.3, lr=1e-4]` behind a bar."""
-    values: dict[str, float] = {}
-    for part in tail.strip(" ,]\r").split(",", MOST_VALUES)[:MOST_VALUES]:
-        name, sign, value = part.partition("=")
-        name = name.strip().lower().replace(" ", "_").replace("/", "_")
-        named = sign and len(name) < 32 and name.isidentifier()
-        if named and _NUMBER_ONLY.fullmatch(value.strip()) and math.isfinite(float(value)):
-            values[_known_name(name) or name] = float(value)
-    return values
-
-
-def _known_name(name: str) -> str | None:
-    if name in _KNOWN:
-        return _KNOWN[name]
-    if (found := _EVAL_PREFIX.fullmatch(name)) and (tail := found[1]) in _KNOWN:
-        return f"eval_{_KNOWN[tail]}"
-    return None
-
-
-def _position(line: str, bar: re.Match[str] | None) -> tuple[int | None, int | None]:
-    if bar:
-        done = float(bar["done"]) * _SCALE[bar["done_unit"]]
-        return int(done), int(float(bar["total"]) * _SCALE[bar["total_unit"]])
+def _position(line: str) -> tuple[int | None, int | None]:
     pairs = [(found[1].lower(), int(found[2]), int(found[3])) for found in _OF_TOTAL.finditer(line)]
     pairs = [pair for pair in pairs if pair[2] > 0 and pair[1] <= pair[2]]
     if pairs:
@@ -165,36 +164,27 @@ def _position(line: str, bar: re.Match[str] | None) -> tuple[int | None, int | N
     return (int(found[1]), None) if found else (None, None)
 
 
-def _rate(line: str, bar: re.Match[str] | None) -> tuple[float | None, str]:
-    if bar and bar["rate"]:
-        rate, unit = float(bar["rate"]) * _SCALE[bar["prefix"]], bar["unit"]
-        if unit.startswith("s/"):
-            return (1.0 / rate if rate else None), f"{unit[2:]}/s"
-        return rate, unit
+def _rate(line: str) -> tuple[float | None, str]:
     found = _RATE.search(line)
-    if not found:
-        return None, ""
-    word = found[3].lower()
-    unit = next((shown for start, shown in _UNITS.items() if word.startswith(start)), f"{word}/s")
-    return float(found[1].replace(",", "")) * _SCALE.get(found[2], 1.0), unit
+    if found:
+        return float(found[1].replace(",", "")) * SCALE.get(found[2], 1.0), _unit(found[3])
+    if "_per_s" in line or "/s" in line:
+        named = _NAMED_RATE.search(line)
+        if named and math.isfinite(float(named["value"])):
+            return float(named["value"]) * SCALE[named["scale"]], _unit(named["what"])
+    return None, ""
 
 
-def _eta(line: str, bar: re.Match[str] | None) -> float | None:
-    if bar:
-        return _clock_s(bar["left"]) if bar["left"] != "?" else None
+def _unit(word: str) -> str:
+    word = word.lower()
+    return next((shown for start, shown in _UNITS.items() if word.startswith(start)), f"{word}/s")
+
+
+def _eta(line: str) -> float | None:
     found = _ETA.search(line)
     if not found:
         return None
     if found["clock"]:
-        return _clock_s(found["clock"])
+        return clock_s(found["clock"])
     parts = [float(found[unit]) * seconds for unit, seconds in (("h", 3600), ("m", 60), ("s", 1)) if found[unit]]
     return sum(parts) if parts else None
-
-
-def _clock_s(text: str) -> float | None:
-    seconds = 0
-    for part in text.split(":"):
-        if not part:
-            return None
-        seconds = seconds * 60 + int(part)
-    return float(seconds)

@@ -57,6 +57,8 @@ class ToolResult:
     output_lines: int = 0
     duration_s: float | None = None
     """How long it worked, where that is not the time from its call to its end."""
+    oom_kills: int = 0
+    """Processes of the command that the kernel ended because memory ran out."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ async def run_command(context: ToolContext, command: str, timeout_s: float) -> T
         interrupted=result.interrupted,
         output_bytes=result.output_bytes,
         duration_s=result.duration_s,
+        oom_kills=result.oom_kills,
     )
 
 
@@ -40,6 +41,9 @@ def _ending(result: CommandResult, timeout_s: float, workdir: str) -> str:
     parts = [how]
     if result.afresh:
         parts.append(f"the sandbox was restarted before it ran; {_KEPT}")
+    if result.oom_kills:
+        killed = "one of its processes" if result.oom_kills == 1 else f"{result.oom_kills} of its processes"
+        parts.append(f"out of memory: the sandbox's memory limit was reached, and the kernel ended {killed}")
     if result.left_alive:
         parts.append(f"{result.left_alive} of its processes still run in the background")
     if result.workdir and result.workdir != workdir:

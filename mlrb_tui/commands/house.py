@@ -16,12 +16,15 @@ _COLUMNS = ("setting", "value", "may be")
 
 def build_image(options: argparse.Namespace) -> int:
     """`mlrb image build`: the image of the docker sandbox."""
+    from agent.sandbox.daemons import daemon_on
     from agent.sandbox.engine import DEFAULT_IMAGE
     from agent.sandbox.image import DEFAULT_BASE, PROFILES
     from agent.sandbox.image import build_image as build
+    from agent.sandbox.machines import HERE, machine
 
     tag = options.tag or DEFAULT_IMAGE
-    build(base=options.base or DEFAULT_BASE, tag=tag, packages=PROFILES[options.profile], on_line=say)
+    with daemon_on(machine(Home.of_user(), options.host or HERE)) as daemon:
+        build(options.base or DEFAULT_BASE, tag, PROFILES[options.profile], on_line=say, daemon=daemon)
     print(tag)
     return 0
 

@@ -19,9 +19,9 @@ _EXIT_LEFT = 6
 def reap(options: argparse.Namespace) -> int:
     """List; with `--remove` or `--adopt`, act."""
     home = Home.of_user()
-    found = find(home)
-    if found.docker:
-        say(f"containers were not looked for: {found.docker}")
+    found = find(home, reach=True)
+    for why in filter(None, (found.docker, *found.out_of_reach)):
+        say(f"containers were not looked for: {why}")
     acts = options.remove or options.adopt
     chosen = list(found.leftovers if options.all or not acts else found.ours)
     if not acts:
@@ -70,7 +70,7 @@ def _row(one: Leftover, proof: Proof | None) -> dict[str, str]:
         "run": one.run,
         "it is": one.run_is,
         "kind": f"{one.role} {one.kind}".strip(),
-        "what": one.name,
+        "what": f"{one.name} on {one.host}" if one.host else one.name,
         "whose": one.whose,
         "detail": one.detail,
         "became": "" if proof is None else proof.detail if proof.proven else f"still there: {proof.detail}",

@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agent.record.home import Home
+from agent.record.gpu_time import of_run, total
+from agent.record.home import Home, RunFolder
 from agent.record.index import of_folder, refreshed, summaries
 from agent.record.lock import is_held
 from agent.record.text import one_line
@@ -31,13 +32,15 @@ def ls(options: argparse.Namespace) -> int:
     runs = summaries(Home.of_user())
     if options.json:
         for summary in runs:
-            print_json(whole(summary))
+            print_json(_with_hours(summary))
         return 0
     if not runs:
         print("No runs yet. Start one: mlrb run mlgym/battle_of_sexes --watch")
         return 0
     now = time.time()
     print_table([_row(summary, now) for summary in runs], _COLUMNS)
+    if said := words.gpu_hours(total(runs)):
+        print(f"GPU: {said}")
     return 0
 
 
@@ -51,9 +54,8 @@ def show(options: argparse.Namespace) -> int:
     summary = refreshed(folder, of_folder(folder))
     standing = Standing() if summary.state == "ended" and summary.outcome != "lost" else standing_of(folder.inbox)
     if options.json:
-        shown = whole(summary)
-        assert isinstance(shown, dict)
-        print_json(shown | {"control": _control(standing)})
+        hours = _commands(folder) if summary.gpus else []
+        print_json(_with_hours(summary) | {"gpu_commands": hours, "control": _control(standing)})
         return 0
     now = time.time()
     said = words.described(at_moment(summary, now), with_duration(summary, now))
@@ -84,6 +86,19 @@ def events(options: argparse.Namespace) -> int:
             if not alive:
                 return 0
             time.sleep(_POLL_S)
+
+
+def _with_hours(summary: RunSummary) -> dict[str, object]:
+    shown = whole(summary)
+    assert isinstance(shown, dict)
+    return shown | {"gpu_hours": whole(of_run(summary))}
+
+
+def _commands(folder: RunFolder) -> object:
+    """What each command held and used of the GPUs."""
+    from agent.record.ledger import read_commands
+
+    return whole(read_commands(folder.events)) if folder.events.exists() else []
 
 
 def _control(standing: "Standing") -> dict[str, object] | None:

@@ -17,9 +17,10 @@ from agent.record.home import Home, RunFolder
 from agent.record.inbox import Inbox
 from agent.record.lock import is_held
 from agent.record.log import EventReader
-from agent.record.request import RunRequest, write_request
+from agent.record.request import RunRequest, read_request, write_request
 from agent.record.text import one_line
 from agent.record.viewer import user_name
+from agent.sandbox.machines import machine_of
 
 LEAST_FREE_BYTES = 1024**2
 """Room for the first events of a run, and for what its runner holds to be able to say that the disk is full."""
@@ -63,8 +64,10 @@ def _nothing_half_made(home: Home) -> Iterator[RunFolder]:
 def take_up(folder: RunFolder) -> None:
     """Give a lost run, or one whose runner died before its first word, a new runner; returns when it is at work.
 
-    Raises `RunHeld` where somebody else was quicker: a run has one runner.
+    Raises `RunHeld` where somebody else was quicker, since a run has one runner, and `UsageError` where there is a
+    mistake in `hosts.toml`, over which a runner would end the run.
     """
+    machine_of(Home(folder.path.parent.parent), read_request(folder.request).sandbox)
     seen = _last_seq(folder)
     process = start_runner(folder, "--resume")
     _wait_until(lambda: _has_begun(folder, process.pid, after=seen), folder, process)

@@ -10,6 +10,8 @@ from agent.errors import ModelUnavailable
 from agent.record.home import Home
 from agent.record.request import RunRequest
 from agent.record.values import Limits, OnLimit, Scale
+from agent.sandbox.gpu_wish import parse_wish
+from agent.sandbox.machines import machine_of
 from agent.scaffolds.catalogue import SCAFFOLDS
 from mlrb_tui.control.amounts import given_limits
 from mlrb_tui.control.preflight import check_docker, check_gpus, check_script
@@ -21,7 +23,6 @@ from tasks.spec import Task
 MODEL_KINDS = ("anthropic", "openai", "scripted")
 _KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 _SANDBOX = re.compile(r"local|docker(@\S+)?")
-_GPUS = re.compile(r"none|\d+(,\d+)*")
 
 
 def plan_request(
@@ -49,13 +50,12 @@ def plan_request(
     chosen_model = model or settings.model or "scripted"
     url = base_url or (settings.base_url if chosen_model.startswith("openai:") else "")
     check_model(chosen_model, url, environment)
-    if gpus and not _GPUS.fullmatch(gpus):
-        raise UsageError(f"{gpus!r} names no GPUs", hint="--gpus 1 is one GPU, --gpus 0,1 these two, --gpus none")
-    kind, notice = choose_sandbox(sandbox or settings.sandbox, image)
+    parse_wish(gpus)
+    kind, notice = choose_sandbox(home, sandbox or settings.sandbox, image)
     placed_model = _placed(chosen_model)
     check_script(placed_model, task)
     check_docker(kind, image)
-    check_gpus(kind, gpus)
+    check_gpus(home, kind, gpus)
     return RunRequest(
         run="",
         task=task.spec.name,
@@ -72,6 +72,8 @@ def plan_request(
         pace_s=pace_s,
         approve=approve,
         approve_rules=settings.approve,
+        alarms=settings.alarms,
+        gpu_usd_per_hour=settings.gpu_usd_per_hour,
         on_limit=on_limit or settings.on_limit,
     )
 
@@ -115,11 +117,12 @@ def missing_key(model: str, base_url: str, environment: Mapping[str, str] = os.e
     return "" if spared else key
 
 
-def choose_sandbox(wish: str, image: str = "") -> tuple[str, str]:
+def choose_sandbox(home: Home, wish: str, image: str = "") -> tuple[str, str]:
     """The sandbox for that wish, and a warning where `auto` (docker, if it works here) had to become local."""
     if wish != "auto":
         if not _SANDBOX.fullmatch(wish):
             raise UsageError(f"{wish!r} is no sandbox", hint="sandboxes are auto, local, docker and docker@HOST")
+        machine_of(home, wish)
         return wish, ""
     from agent.sandbox.choose import kind_without_wish
 

@@ -15,10 +15,12 @@ WHY = "left over without a runner"
 
 def told(found: Found) -> str:
     """One line on what is left over here; empty where nothing is."""
-    count, runs = len(found.ours), len({one.run for one in found.ours})
+    count, runs = len(found.ours), len({one.run for one in found.ours if one.run})
     if not count:
         return ""
     things = "1 thing is left over" if count == 1 else f"{count} things are left over"
+    if not runs:
+        return f"{things}: mlrb reap"
     return f"{things} of {'1 run' if runs == 1 else f'{runs} runs'} without a runner: mlrb reap"
 
 
@@ -64,8 +66,8 @@ def _end(folder: RunFolder) -> Proof:
 def _remove_by_itself(home: Home, one: Leftover) -> Proof:
     try:
         if one.kind == "container":
-            return leftovers.remove_container(one)
-        if one.kind == "runner":
+            return leftovers.remove_container(home, one)
+        if one.kind in ("runner", "tunnel"):
             return leftovers.end_tree(one.pids)
         return leftovers.clear_processes(home, one.run)
     except MlrbError as error:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.record.alarm_settings import AlarmSettings
 from agent.record.home import Home
 from agent.record.values import ApproveRules, OnLimit
 from agent.runner.notify_settings import NotifySettings
@@ -38,6 +39,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ApproveRules,
         Meta(description="approve mode: patterns of calls that are let through, and of calls that always ask"),
     ] = ApproveRules()
+    alarms: Annotated[AlarmSettings, Meta(description="when a run raises which alarm")] = AlarmSettings()
+    gpu_usd_per_hour: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="what one GPU costs, for the ledger of GPU-hours")
+    ] = None
     theme: Annotated[ThemeName, Meta(description="the app's colours; auto is what the terminal shows well")] = "auto"
     mouse: Annotated[bool, Meta(description="whether the app takes the mouse; ctrl+t toggles it")] = True
     glyphs: Annotated[

@@ -47,6 +47,7 @@ class FleetScreen(Steering):
         Binding("o", "order", "order", id="fleet.order", tooltip="sort by something else"),
         Binding("O", "reverse", "reverse", id="fleet.reverse", show=False, tooltip="turn the order round"),
         Binding("escape", "clear_filter", "clear filter", id="fleet.clear", show=False),
+        Binding("H", "hosts", "hosts", id="fleet.hosts", show=False, tooltip="machines, their GPUs and queues"),
         Binding("q", "leave", "quit", id="fleet.quit", tooltip="close the app; runs go on without it"),
     ]
 
@@ -227,6 +228,12 @@ class FleetScreen(Steering):
     def _launched(self, run: str | None) -> None:
         if run is not None:
             self.app.open_run(run)  # type: ignore[attr-defined]
+
+    def action_hosts(self) -> None:
+        """Machines and what is free on them."""
+        from mlrb_tui.screens.hosts import HostsScreen
+
+        self.app.push_screen(HostsScreen(self.home, read_only=self.read_only))
 
     async def action_filter(self) -> None:
         """Ask for words to look for; the list follows as they are typed."""

@@ -60,7 +60,7 @@ def mood(summary: RunSummary) -> Mood:
         case "starting" | "running" | "scoring":
             if summary.approval is not None:
                 return "needs you"
-            return "alarm" if summary.alerts or summary.away else summary.state
+            return "alarm" if summary.last_alert or summary.away else summary.state
 
 
 def _mood_at_the_end(summary: RunSummary) -> Mood:

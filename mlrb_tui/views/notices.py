@@ -7,17 +7,17 @@ from mlrb_tui.views import control, words
 from mlrb_tui.views.blocks import Notice, place_of
 
 HEADS = (
-    "run_created", "run_started", "run_paused", "run_resumed", "limits_changed", "run_ended", "sandbox_started",
-    "sandbox_lost", "sandbox_away", "sandbox_back", "run_left",
+    "run_created", "run_started", "run_queued", "run_placed", "run_paused", "run_resumed", "limits_changed",
+    "run_ended", "sandbox_started", "sandbox_lost", "sandbox_away", "sandbox_back", "run_left",
     "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
-    "note_taken", "plan_changed", "request_received", "graded", "alert_raised",
+    "note_taken", "plan_changed", "request_received", "graded", "alert_raised", "alert_cleared",
     "approval_asked", "approve_mode_changed", "tool_taken_up", "control_taken", "control_released",
 )  # fmt: skip
 """The kinds that begin a block."""
 
 QUIET = (
     "heartbeat", "step_started", "model_asked", "model_streamed", "tool_output", "tool_finished", "gpu_sampled",
-    "host_sampled", "progress_seen", "request_delivered", "request_answered", "request_refused",
+    "host_sampled", "progress_seen", "metrics_seen", "request_delivered", "request_answered", "request_refused",
     "request_edited", "request_withdrawn", "approval_given",
     "grading_started", "grading_progressed", "checkpoint_seen", "proof_found", "work_ended",
 )  # fmt: skip
@@ -63,6 +63,12 @@ def _said(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
 
 def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
     match body:
+        case ev.RunQueued(host=host, ahead=ahead, why=why, by=by):
+            moved = f"moved by {by}" if by else ""
+            place = f"{words.count(ahead, 'run')} ahead on {host}" if ahead else f"next on {host}"
+            return "○", "queued", " · ".join(part for part in (place, why, moved) if part), "dim"
+        case ev.RunPlaced(host=host, gpus=gpus, names=names):
+            return ("·", "placed", f"on {host} with {', '.join(names) or ', '.join(gpus)}", "dim") if gpus else None
         case ev.SandboxStarted(sandbox=sandbox, image=image, notice=notice, network=network):
             parts = (sandbox, image, "network" if network else "no network", notice)
             return "·", "sandbox", " · ".join(part for part in parts if part), "dim"
@@ -96,6 +102,8 @@ def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             return "◆", "control", control.said(body), "person"
         case ev.AlertRaised(message=message, hint=hint):
             return "▲", "alarm", " · ".join(part for part in (message, hint) if part), "warn"
+        case ev.AlertCleared(alert=alert, message=message):
+            return "·", "cleared", message or alert, "dim"
         case ev.Unknown(kind=kind):
             return "·", "unknown", f"{kind}: an event that this version of mlrb does not know", "dim"
         case _:

@@ -3,6 +3,7 @@
 import time
 
 from agent.record.clocks import clocks_at, moment_by_wall
+from agent.record.gpu_time import GpuHours, of_run
 from agent.record.text import one_line
 from agent.record.values import Limits, RunSummary, Score
 
@@ -164,12 +165,21 @@ def described(summary: RunSummary, doing: str) -> dict[str, str]:
         "waited": duration(summary.waited_s) if summary.waited_s else "",
         "tokens": number(summary.usage.total_tokens),
         "cost": cost(summary),
+        "gpu": gpu_hours(of_run(summary)),
         "score": score_in_full(final),
         "people": count(summary.interventions, "intervention") if summary.interventions else "",
         "errors": str(summary.errors) if summary.errors else "",
         "alert": summary.last_alert,
         "leftovers": "; ".join(summary.leftovers),
     }
+
+
+def gpu_hours(found: GpuHours) -> str:
+    """What was reserved, used and left idle; empty where no GPU was held."""
+    if not found.reserved:
+        return ""
+    said = f"{found.reserved:.3g} GPU-h reserved, {found.busy:.3g} busy, {found.idle:.3g} idle"
+    return said if found.cost_usd is None else f"{said}, ${found.cost_usd:.2f}"
 
 
 def approving(summary: RunSummary) -> str:

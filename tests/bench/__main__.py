@@ -17,8 +17,11 @@ BENCHES = {
     "stream": "streams:stream",
     "terminal_bytes": "streams:terminal_bytes",
     "docker_no_op": "commands:docker_no_op",
+    "remote_no_op": "remote:remote_no_op",
     "twenty_runs": "fleets:twenty_runs",
     "latency": "latency:latency",
+    "parse_output": "telemetry:parse_output",
+    "telemetry": "telemetry:samples",
 }
 
 

@@ -8,7 +8,7 @@ import msgspec
 from agent.record.home import Home, RunFolder
 from agent.record.request import RunRequest, write_request
 from agent.record.values import Score
-from evaluation.grade import Isolation, Split, grade
+from evaluation.grade import Split, grade
 from evaluation.job import Job
 from tasks import catalogue
 from tasks.prepare import prepare, prepared
@@ -81,12 +81,12 @@ def own_job(folder: Path, grade_py: str) -> Job:
     return Job("0badcafe", task, submission, private, "test", options={}, compute=compute, timeout_s=60)
 
 
-def score_of(job: Job, isolation: Isolation = "local") -> Score:
+def score_of(job: Job, isolation: str = "local") -> Score:
     """The score of that grading."""
     return grade(job, scale="smoke", isolation=isolation, on_progress=lambda progress: None)
 
 
-def played(name: str, folder: Path, strategy: str, isolation: Isolation = "local", **others: str) -> Score:
+def played(name: str, folder: Path, strategy: str, isolation: str = "local", **others: str) -> Score:
     """The score of a game's strategy, protected files changed as `others` says (`target="…"`)."""
     files = {f"{stem}.py": text for stem, text in others.items()} | {"strategy.py": strategy}
     return score_of(job_for(name, folder, files), isolation)

@@ -23,6 +23,9 @@ ANSWERS_ELSEWHERE = {
     "make demo": "test_make_demo_opens_the_app_on_a_run",
     "make test": "this very run",
     "mlrb image build": "tests/docker: no registry is needed where the base is at hand",
+    "mlrb image build --host gpu-box": "tests/docker/test_remote_cli.py",
+    "mlrb run mlgym/house_price --model scripted --sandbox docker@gpu-box --gpus 1 --repeat 8": "test_remote_gpus.py",
+    "mlrb doctor": "tests/process/test_doctor.py: on a machine without Docker it finds something",
     "mlrb image build --base nvidia/cuda:12.6.3-runtime-ubuntu24.04": "the same, on another base",
 }
 _SUBMIT_AT_ONCE: list[Rule] = [

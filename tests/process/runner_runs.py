@@ -14,6 +14,7 @@ from typing import TypeVar
 from agent.errors import RecordError
 from agent.record import events as ev
 from agent.record import index
+from agent.record.alarm_settings import AlarmSettings
 from agent.record.home import Home, RunFolder
 from agent.record.inbox import Inbox, Request
 from agent.record.log import EventReader
@@ -141,6 +142,9 @@ class Runs:
         sandbox: str = "local",
         base_url: str = "",
         task: str = TASK,
+        gpus: str = "",
+        alarms: AlarmSettings | None = None,
+        gpu_usd_per_hour: float | None = None,
     ) -> "Run":
         """Start a run whose model speaks this script."""
         folder = self.home.new_run()
@@ -151,7 +155,8 @@ class Runs:
             RunRequest(
                 run=folder.run, task=task, model=model or f"scripted:{file}", sandbox=sandbox, who="tester",
                 limits=limits or Limits(time_s=60.0, steps=50), pace_s=pace_s, approve=approve, base_url=base_url,
-                approve_rules=rules or ApproveRules(), on_limit=on_limit,
+                approve_rules=rules or ApproveRules(), on_limit=on_limit, gpus=gpus, alarms=alarms or AlarmSettings(),
+                gpu_usd_per_hour=gpu_usd_per_hour,
             ),
         )  # fmt: skip
         Inbox(folder.inbox).close()

@@ -75,7 +75,7 @@ def test_daemon_over_the_network_is_not_taken_for_a_socket(monkeypatch: pytest.M
     assert not docker_answers()
 
 
-@pytest.mark.parametrize("kind", ["docker@gpu1", "podman", "Docker"])
+@pytest.mark.parametrize("kind", ["podman", "Docker"])
 def test_kind_that_cannot_be_had_is_said_so(tmp_path: Path, kind: str) -> None:
     with pytest.raises(SandboxUnavailable):
         choose(kind, plan_for(tmp_path))

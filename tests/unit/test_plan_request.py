@@ -1,5 +1,6 @@
 """From what a person asks for to a request: defaults are filled in, mistakes are told before anything starts."""
 
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ from mlrb_tui.control.form import LaunchForm, limit_fields, requests
 from mlrb_tui.control.plan import missing_key, plan_request, task_limits
 from tasks.catalogue import load
 from tasks.errors import MlrbError, UsageError
+from tests.process.fake_gpus import FakeGpus, row
 
 TASK = "mlgym/battle_of_sexes"
 FORM = LaunchForm(task=TASK, sandbox="local", model="scripted")
@@ -91,9 +93,8 @@ def test_what_cannot_start_is_refused_before_a_run_is_made(
     ("listed", "gpus", "refused"),
     [
         (None, "1", True), (None, "none", False), (None, "", False), ("", "1", True),
-        ("0, GPU-a, Disabled\n1, GPU-b, Disabled\n", "2", False), ("0, GPU-a, Disabled\n", "2", True),
-        ("0, GPU-a, [N/A]\n", "0,1", True), ("0, GPU-a, Disabled\n1, GPU-b, Disabled\n", "0,1", False),
-        ("0, GPU-a, Enabled\n", "4", False),
+        (row(0) + row(1), "2", False), (row(0), "2", True), (row(0, mig="[N/A]"), "0,1", True),
+        (row(0) + row(1), "0,1", False), (row(0, mig="Enabled"), "1", True),
     ],
 )  # fmt: skip
 def test_gpus_that_are_not_there_are_refused_before_a_run_is_made(
@@ -102,9 +103,9 @@ def test_gpus_that_are_not_there_are_refused_before_a_run_is_made(
     tools = tmp_path / "tools"
     tools.mkdir()
     if listed is not None:
-        (tools / "list.csv").write_text(listed)
-        (tools / "nvidia-smi").write_text(f"#!/bin/sh\n/bin/cat '{tools}/list.csv'\n")
-        (tools / "nvidia-smi").chmod(0o755)
+        FakeGpus(tools).says(listed)
+    for tool in ("timeout", "cat", "dirname"):
+        (tools / tool).symlink_to(shutil.which(tool) or tool)
     monkeypatch.setenv("PATH", str(tools))
     if refused:
         with pytest.raises(SandboxUnavailable, match="this machine has"):

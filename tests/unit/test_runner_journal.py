@@ -40,7 +40,7 @@ async def test_events_of_a_full_disk_are_written_later_in_order_without_a_gap(tm
     gates = Gates(desk.journal, Pausing(desk.journal), Ending())
     desk.journal.append(ev.NoteTaken(text="before"))
     heard: list[ev.Known] = []
-    desk.journal.listener = heard.append
+    desk.journal.listeners.append(heard.append)
     with _no_file_may_grow():
         for number in range(50):
             desk.journal.append(ev.NoteTaken(text=f"{number} " + "x" * 500))

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from agent.record.values import Progress
-from agent.telemetry.progress import carried, read_line
+from agent.telemetry.progress import read_line
+from agent.telemetry.training import Training
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ from agent.telemetry.progress import carried, read_line
         ),
         (
             "{'eval_loss': '1.5', 'eval_samples_per_second': '20', 'epoch': '1'}",
-            Progress(values={"eval_loss": 1.5, "eval_samples_per_second": 20.0, "epoch": 1.0}),
+            Progress(values={"eval_loss": 1.5, "epoch": 1.0}),
         ),
         (
             " 45%|####5     | 450/1000 [00:12<00:15, 36.10it/s, loss=2.3]",
@@ -35,13 +36,20 @@ from agent.telemetry.progress import carried, read_line
         ("  0%|          | 0/100 [00:00<?, ?it/s]", Progress(step=0, total=100)),
         (
             "model.safetensors:  35%|███▌      | 1.2G/3.4G [00:10<01:20, 25.1MB/s]",
-            Progress(step=1_200_000_000, total=3_400_000_000, rate=25_100_000.0, rate_unit="B/s", eta_s=80.0),
+            Progress(
+                step=1_200_000_000,
+                total=3_400_000_000,
+                rate=25_100_000.0,
+                rate_unit="B/s",
+                eta_s=80.0,
+                label="model.safetensors",
+            ),
         ),
         ("iter 100: loss 3.2104, time 234.56ms, mfu 12.3%", Progress(values={"loss": 3.2104, "mfu": 12.3}, step=100)),
         ("step 250: train loss 2.1, val loss 2.2", Progress(values={"loss": 2.1, "eval_loss": 2.2}, step=250)),
         ('{"step": 5, "loss": 1.25, "val_acc": 0.5}', Progress(values={"loss": 1.25, "eval_accuracy": 0.5}, step=5)),
-        ("Epoch 1/3 step 20/100 acc=0.91", Progress(values={"accuracy": 0.91}, step=20, total=100)),
-        ("epoch 2/3 lr: 1e-3", Progress(values={"lr": 0.001}, step=2, total=3)),
+        ("Epoch 1/3 step 20/100 acc=0.91", Progress(values={"accuracy": 0.91}, step=20, total=100, epoch=1, epochs=3)),
+        ("epoch 2/3 lr: 1e-3", Progress(values={"lr": 0.001}, step=2, total=3, epoch=2, epochs=3)),
         ("ETA: 0:12:30 score 3", Progress(values={"score": 3.0}, eta_s=750.0)),
         ("eta 1h02m loss=0.42857142857142855", Progress(values={"loss": 0.42857142857142855}, eta_s=3720.0)),
         ("Processed 1,234 samples/sec, step=77", Progress(step=77, rate=1234.0, rate_unit="samples/s")),
@@ -107,7 +115,8 @@ def test_hostile_line_is_neither_fatal_nor_slow(line: str) -> None:
 
 
 def test_position_and_speed_are_carried_but_values_are_not() -> None:
-    bar = Progress(step=5, total=9, rate=2.0, rate_unit="it/s", eta_s=2.0)
-    loss = Progress(values={"loss": 1.0})
-    assert carried(bar, loss) == Progress(values={"loss": 1.0}, step=5, total=9, rate=2.0, rate_unit="it/s", eta_s=2.0)
-    assert carried(loss, bar).values == {}
+    training = Training()
+    training.see(Progress(step=5, total=9, rate=2.0, rate_unit="it/s", eta_s=2.0), 0.0)
+    whole = training.see(Progress(values={"loss": 1.0}), 0.5)
+    assert (whole.values, whole.step, whole.total, whole.rate, whole.eta_s) == ({"loss": 1.0}, 5, 9, 2.0, 2.0)
+    assert training.see(Progress(step=6, total=9), 1.0).values == {}

@@ -64,7 +64,11 @@ class ToolFinished(Body, frozen=True, kw_only=True, tag="tool_finished"):
     failed: bool = False
     duration_s: float = 0.0
     observation: Text = ""
+    refused: bool = False
+    """Nothing was run: there is no such tool, or its arguments were malformed."""
     timed_out: bool = False
+    oom_kills: int = 0
+    """How many of the command's processes the kernel ended because memory ran out."""
     interrupted_by: str = ""
     rejected_by: str = ""
     """Who did not let it run, in approve mode."""

@@ -10,6 +10,9 @@ class CheckpointSeen(Body, frozen=True, kw_only=True, tag="checkpoint_seen"):
     path: str
     size_bytes: int
     training_step: int | None = None
+    """As its name says; else where the training stood when it was written."""
+    written_at: float | None = None
+    """By the sandbox's clock, in seconds since the epoch."""
 
 
 class GradingStarted(Body, frozen=True, kw_only=True, tag="grading_started"):
@@ -48,3 +51,10 @@ class AlertRaised(Body, frozen=True, kw_only=True, tag="alert_raised"):
     alert: str
     message: str
     hint: str = ""
+
+
+class AlertCleared(Body, frozen=True, kw_only=True, tag="alert_cleared"):
+    """What an alert was raised for holds no more."""
+
+    alert: str
+    message: str = ""

@@ -19,6 +19,7 @@ class RunCreated(Body, frozen=True, kw_only=True, tag="run_created"):
     version: str = ""
     approve: bool = False
     on_limit: OnLimit = "end"
+    gpu_usd_per_hour: float | None = None
 
 
 class RunStarted(Body, frozen=True, kw_only=True, tag="run_started"):

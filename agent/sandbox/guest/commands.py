@@ -40,10 +40,12 @@ class Commands:
         setting: Setting,
         watch: Callable[[int, object], None],
         unwatch: Callable[[int], None],
+        oom_kills: Callable[[], int],
     ) -> None:
         self._setting = setting
         self._watch = watch
         self._unwatch = unwatch
+        self._oom_kills = oom_kills
         self._memory = Memory(setting.workdir)
         self._spare: Shell | None = Shell(self._memory, setting.environment)
         self._current: Command | None = None
@@ -94,6 +96,8 @@ class Commands:
         spool = Spool(self._setting.spool_folder, self._setting.spool_bytes)
         self._current = Command(name, shell, self._memory, spool, timeout_s, self._before)
         self._watch(shell.output, self._current)
+        # What the kernel ended between two commands belongs to neither.
+        self._oom_kills()
         self._current.start(text.replace("\0", "\\0"))
 
     def _take_shell(self) -> Shell:
@@ -197,6 +201,7 @@ class Commands:
         if command.result is None:
             return
         command.result["workdir"] = self._memory.workdir
+        command.result["oom_kills"] = self._oom_kills()
         self._before = set()
         if not self._childless:
             self._before = {process.key for process in descendants(os.getpid(), table())}

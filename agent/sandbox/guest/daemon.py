@@ -11,6 +11,7 @@ from .channel import Channel
 from .command import Command
 from .commands import Commands, Setting
 from .files import Writing
+from .gpus import Gpus
 from .meter import Meter
 from .wire import Header, unpack
 from .worker import Worker, failure
@@ -21,11 +22,12 @@ class Daemon:
 
     def __init__(self, setting: Setting) -> None:
         self._selector = selectors.DefaultSelector()
-        self._commands = Commands(setting, self._watch, self._unwatch)
+        self._meter = Meter(setting.own_group, setting.workdir)
+        self._gpus = Gpus()
+        self._commands = Commands(setting, self._watch, self._unwatch, self._meter.new_oom_kills)
         self._channel: Channel | None = None
         self._listener: socket.socket | None = None
         self._writings: dict[object, Writing] = {}
-        self._meter = Meter(setting.own_group)
         self._worker = Worker(setting.workdir)
         self._ended = False
         self._watch(self._worker.wake, "worker")
@@ -150,6 +152,8 @@ class Daemon:
             return done, b""
         if op == "sample":
             return {**done, **self._meter.sample()}, b""
+        if op == "gpus":
+            return {**done, "gpus": self._gpus.sample()}, b""
         self._worker.give(channel, self._resolved(request))
         return None, b""
 

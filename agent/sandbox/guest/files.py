@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 
@@ -82,8 +84,8 @@ def listing(root: str, patterns: Sequence[str]) -> list[tuple[str, int, float]]:
     """
     real_root = os.path.realpath(root)
     found: dict[str, tuple[int, float]] = {}
-    for pattern in patterns:
-        for path in _matches(real_root, pattern):
+    for matches in _all_matches(real_root, patterns):
+        for path in matches:
             if len(found) >= MAX_FILES:
                 break
             name = os.path.relpath(path, real_root)
@@ -95,6 +97,22 @@ def listing(root: str, patterns: Sequence[str]) -> list[tuple[str, int, float]]:
                 if stat.S_ISREG(status.st_mode):
                     found[name] = (status.st_size, status.st_mtime)
     return [(name, *found[name]) for name in sorted(found)]
+
+
+def _all_matches(root: str, patterns: Sequence[str]) -> Iterator[Iterator[str]]:
+    """What each pattern matches; those that mean a file name anywhere share one walk, since trees can be large."""
+    anywhere = [pattern for pattern in patterns if pattern.startswith("**/") and "/" not in pattern[3:]]
+    if anywhere:
+        yield _named_anywhere(root, [pattern[3:] for pattern in anywhere])
+    yield from (_matches(root, pattern) for pattern in patterns if pattern not in anywhere)
+
+
+def _named_anywhere(root: str, names: Sequence[str]) -> Iterator[str]:
+    """The files below `root` with such names; what is hidden, and folders that are links, are left out."""
+    matching = re.compile("|".join(fnmatch.translate(name) for name in names)).match
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (os.path.join(folder, name) for name in files if matching(name) and not name.startswith("."))
 
 
 def _matches(root: str, pattern: str) -> Iterator[str]:

@@ -1,0 +1,64 @@
+"""GPU-hours of each command of a run: a pure sum over its events."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from agent.record import events as ev
+from agent.record.gpu_time import GpuHours, hours
+from agent.record.log import EventReader
+from agent.record.summary import fold, preview
+from agent.record.text import one_line
+from agent.record.values import RunSummary
+
+_COMMAND_CHARACTERS = 80
+_KINDS = (
+    "run_created", "run_started", "gpu_sampled", "tool_called", "tool_finished", "sandbox_lost", "graded", "run_ended",
+)  # fmt: skip
+"""The kinds of events that the sums hang on."""
+
+
+class CommandHours(Struct, frozen=True, kw_only=True):
+    """One tool call's part of it."""
+
+    call_id: str
+    step: int
+    command: str
+    seconds: float
+    gpu_hours: GpuHours
+
+
+def read_commands(path: Path) -> list[CommandHours]:
+    """The tool calls of a log that held a GPU, in order."""
+    with EventReader(path) as reader:
+        return of_commands(reader.of_kinds(_KINDS))
+
+
+def of_commands(events: Iterable[ev.Event]) -> list[CommandHours]:
+    """As `read_commands`, of these events: all of a run's, or those that the sums hang on."""
+    found: list[CommandHours] = []
+    summary = RunSummary()
+    open_call: tuple[ev.ToolCalled, RunSummary] | None = None
+    for event in events:
+        summary = fold(summary, event)
+        match event.body:
+            case ev.ToolCalled():
+                open_call = event.body, summary
+            case ev.ToolFinished(call_id=call_id) if open_call is not None and open_call[0].call_id == call_id:
+                called, before = open_call
+                open_call = None
+                if summary.gpu_held_s > before.gpu_held_s:
+                    found.append(_command(called, before, summary))
+    return found
+
+
+def _command(called: ev.ToolCalled, before: RunSummary, after: RunSummary) -> CommandHours:
+    held_s, busy_s = after.gpu_held_s - before.gpu_held_s, after.gpu_busy_s - before.gpu_busy_s
+    return CommandHours(
+        call_id=called.call_id,
+        step=after.step,
+        command=one_line(preview(called.summary), _COMMAND_CHARACTERS) or called.tool,
+        seconds=round(after.at - before.at, 3),
+        gpu_hours=hours(held_s, busy_s, after.gpu_usd_per_hour),
+    )

@@ -1,0 +1,200 @@
+"""Where a run comes to be: its place on the machine that was asked for, with its GPUs, after those that came before.
+
+There is no choice between machines here: an engine that schedules over many would be another `Placement`.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+
+from agent.errors import SandboxUnavailable
+from agent.record import events as ev
+from agent.record.home import Home, RunFolder
+from agent.record.request import RunRequest
+from agent.runner.journal import Journal
+from agent.sandbox import on_machine
+from agent.sandbox.gpu_list import ListedGpu
+from agent.sandbox.gpu_wish import GpuWish, parse_wish
+from agent.sandbox.ledger import Held, Ledger, LedgerFile, Waiting
+from agent.sandbox.machines import Machine, machine_of
+from tasks.spec import Task
+
+LOOK_EVERY_S = 0.5
+_LOOK_AFAR_EVERY_S = 10.0
+"""What runs of other homes hold is asked of the machine, which costs more than a look into our own ledger."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a run has been given."""
+
+    gpus: tuple[str, ...] = ()
+    """UUIDs."""
+    notice: str = ""
+    """What a person would not expect of it."""
+
+
+class Placement(Protocol):
+    """Gives a run its place, and takes it back."""
+
+    async def take(self) -> Place:
+        """Wait for the run's turn; raises `SandboxUnavailable` where what it wants can never be had there."""
+        ...
+
+    async def give_back(self) -> None:
+        """Another run may have it. Harmless where nothing was taken."""
+        ...
+
+
+class MachinePlacement:
+    """A place on one machine: first come, first served, unless a person has moved a run in the queue."""
+
+    def __init__(
+        self,
+        home: Home,
+        run: str,
+        machine: Machine,
+        wish: GpuWish,
+        journal: Journal,
+        before: ev.RunPlaced | None = None,
+    ) -> None:
+        self._run = run
+        self._home = home
+        self._machine = machine
+        self._wish = wish
+        self._journal = journal
+        self._before = before
+        self._file = LedgerFile(home, machine.name)
+        self._looked_at = -_LOOK_AFAR_EVERY_S
+        self._taken_elsewhere: frozenset[str] = frozenset()
+        self._out_of_reach = ""
+        self._told: ev.RunQueued | None = None
+
+    async def take(self) -> Place:
+        """Wait for the run's turn."""
+        if self._before is not None:
+            # It was here before its runner went, and what it has may be in use.
+            await asyncio.to_thread(self._keep, self._before.gpus)
+            return Place(self._before.gpus)
+        gpus: Sequence[ListedGpu] = ()
+        notice = ""
+        if self._wish.wanted:
+            gpus, notice = await self._wanted_gpus()
+        count = 0 if notice else self._wish.wanted
+        while (given := await asyncio.to_thread(self._try, gpus, count)) is None:
+            await asyncio.sleep(LOOK_EVERY_S)
+        names = tuple(gpu.name for uuid in given for gpu in gpus if gpu.uuid == uuid)
+        machine = self._machine
+        self._journal.append(
+            ev.RunPlaced(host=machine.name, gpus=given, names=names, cost_per_hour=machine.cost_per_hour)
+        )
+        return Place(given, notice)
+
+    async def give_back(self) -> None:
+        """Another run may have it."""
+        await asyncio.to_thread(self._leave)
+
+    async def _wanted_gpus(self) -> tuple[Sequence[ListedGpu], str]:
+        """The GPUs that will do, and why there are none where nobody had asked for any."""
+        found = await asyncio.to_thread(on_machine.gpus_of, self._machine)
+        name, wish = self._machine.name, self._wish
+        if found.trouble and not found.gpus:
+            raise SandboxUnavailable(f"the GPUs of {name!r} are not known: {found.trouble}", hint=f"mlrb hosts {name}")
+        if not wish.meant and not found.gpus:
+            return (), f"the task is meant for {wish.wanted} GPUs, and {name!r} has none"
+        return on_machine.suiting(name, found.gpus, wish), ""
+
+    def _keep(self, gpus: tuple[str, ...]) -> None:
+        with self._file.locked() as file:
+            if file.ledger.place_of(self._run) is None:
+                file.ledger = _with(file.ledger, Held(run=self._run, gpus=gpus, since=time.time()))
+
+    def _leave(self) -> None:
+        with self._file.locked() as file:
+            file.ledger = file.ledger.without(self._run)
+
+    def _try(self, gpus: Sequence[ListedGpu], count: int) -> tuple[str, ...] | None:
+        """The GPUs, if it is this run's turn; else it is in the queue, and the record says where."""
+        with self._file.locked() as file:
+            ahead, full = self._ahead(file.ledger), self._full(file.ledger)
+            why = "its turn is not yet" if ahead else full
+            if not ahead and not full:
+                free = self._free(file.ledger, gpus) if count else []
+                if len(free) >= count:
+                    given = tuple(gpu.uuid for gpu in free[:count])
+                    held = Held(run=self._run, gpus=given, since=time.time())
+                    file.ledger = _with(file.ledger.without(self._run), held)
+                    return given
+                why = self._out_of_reach or self._who_has_them(gpus)
+            file.ledger = self._queued(file.ledger, count)
+            mine = next(one for one in file.ledger.waiting if one.run == self._run)
+        self._tell(ev.RunQueued(host=self._machine.name, gpus=count, ahead=len(ahead), why=why, by=mine.moved_by))
+        return None
+
+    def _ahead(self, ledger: Ledger) -> list[str]:
+        """Waiting runs that come first; one without a runner keeps its place and holds nobody up."""
+        runs = [one.run for one in ledger.waiting]
+        before = runs[: runs.index(self._run)] if self._run in runs else runs
+        return [run for run in before if self._file.live(run)]
+
+    def _full(self, ledger: Ledger) -> str:
+        most = self._machine.max_runs
+        if most is None or len(ledger.held) < most:
+            return ""
+        return f"{len(ledger.held)} of {most} runs are there"
+
+    def _free(self, ledger: Ledger, gpus: Sequence[ListedGpu]) -> list[ListedGpu]:
+        """Those that no run of ours has, here or in another home; the emptiest first."""
+        held = ledger.holders()
+        free = [gpu for gpu in gpus if gpu.uuid not in held]
+        if len(free) >= self._wish.wanted:
+            self._look_afar(ledger)
+            free = [] if self._out_of_reach else [gpu for gpu in free if gpu.uuid not in self._taken_elsewhere]
+        return sorted(free, key=lambda gpu: gpu.memory_used_bytes or 0)
+
+    def _look_afar(self, ledger: Ledger) -> None:
+        if time.monotonic() - self._looked_at < _LOOK_AFAR_EVERY_S:
+            return
+        try:
+            seen = on_machine.gpus_in_containers(self._machine)
+        except SandboxUnavailable as error:
+            self._out_of_reach = error.message
+        else:
+            self._out_of_reach = ""
+            ours = {(self._home.mark(), one.run) for one in ledger.held} | {(self._home.mark(), self._run)}
+            self._taken_elsewhere = frozenset(
+                gpu for whose, taken in seen.items() if whose not in ours for gpu in taken
+            )
+        self._looked_at = time.monotonic()
+
+    def _who_has_them(self, gpus: Sequence[ListedGpu]) -> str:
+        elsewhere = sum(gpu.uuid in self._taken_elsewhere for gpu in gpus)
+        return f"no GPU is free{f'; {elsewhere} in containers of others or left over' if elsewhere else ''}"
+
+    def _queued(self, ledger: Ledger, count: int) -> Ledger:
+        if any(one.run == self._run for one in ledger.waiting):
+            return ledger
+        mine = Waiting(run=self._run, gpus=count, since=time.time())
+        return msgspec.structs.replace(ledger, waiting=(*ledger.waiting, mine))
+
+    def _tell(self, now: ev.RunQueued) -> None:
+        if now != self._told:
+            self._told = now
+            self._journal.append(now)
+
+
+def placement_for(
+    folder: RunFolder, request: RunRequest, task: Task, journal: Journal, before: ev.RunPlaced | None
+) -> Placement:
+    """The placement of a run on the machine that it names; `before` is what it had before its runner went."""
+    home = Home(folder.path.parent.parent)
+    wish = parse_wish(request.gpus, of_task=task.at(request.scale).compute.gpus)
+    return MachinePlacement(home, folder.run, machine_of(home, request.sandbox), wish, journal, before)
+
+
+def _with(ledger: Ledger, held: Held) -> Ledger:
+    return msgspec.structs.replace(ledger, held=(*ledger.held, held))
