@@ -14,7 +14,8 @@ from agent.record.values import RunSummary
 
 _COMMAND_CHARACTERS = 80
 _KINDS = (
-    "run_created", "run_started", "gpu_sampled", "tool_called", "tool_finished", "sandbox_lost", "graded", "run_ended",
+    "run_created", "run_started", "run_placed", "gpu_sampled", "tool_called", "tool_finished", "sandbox_lost", "graded",
+    "run_ended",
 )  # fmt: skip
 """The kinds of events that the sums hang on."""
 

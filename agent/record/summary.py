@@ -73,8 +73,10 @@ def _by_run(summary: RunSummary, event: ev.Event) -> Changes | None:
             } | _now("starting", event.at)  # fmt: skip
         case ev.RunQueued() as body:
             return {"state": "queued"} | _now(_awaited(body), event.at)
-        case ev.RunPlaced(gpus=gpus):
-            return {"state": "starting", "given_gpus": gpus} | _now("starting", event.at)
+        case ev.RunPlaced(gpus=gpus, cost_per_hour=cost):
+            # What the machine itself costs is known better than what one costs in general.
+            price = {} if cost is None else {"gpu_usd_per_hour": cost}
+            return {"state": "starting", "given_gpus": gpus} | price | _now("starting", event.at)
         case ev.StepStarted():
             return {"state": "running"} | _now("", event.at) if summary.state == "starting" else {}
         case ev.WorkEnded():

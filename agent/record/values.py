@@ -245,7 +245,7 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     gpu_busy_s: float = 0.0
     """GPU-seconds of those in which the run's GPUs were seen to work."""
     gpu_usd_per_hour: float | None = None
-    """What one GPU costs, as configured at the launch."""
+    """What one GPU costs: on its machine, by `hosts.toml`; else as the settings said at the launch."""
     progress: Progress | None = None
     loss_tail: tuple[float, ...] = ()
     """The last 24 losses seen, for a sparkline."""

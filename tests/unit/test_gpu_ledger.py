@@ -78,6 +78,18 @@ def test_command_pays_for_what_it_held() -> None:
     assert of_commands(event for event in events if not isinstance(event.body, ev.ToolOutput)) == [command]
 
 
+def test_price_of_the_machine_goes_before_the_price_in_general() -> None:
+    hour: list[tuple[float, ev.AnyBody]] = [
+        (0.0, ev.ToolCalled(call_id="a", tool="bash", summary="train")),
+        (0.0, sample(90.0)),
+        (3_600.0, ev.ToolFinished(call_id="a", message_id="m", exit_code=0)),
+    ]
+    for cost, paid in ((1.5, 1.5), (0.0, 0.0), (None, 3.6)):
+        events = list(numbered([(0.0, ev.RunPlaced(host="box", cost_per_hour=cost)), *hour]))
+        assert of_run(fold_all(events)).cost_usd == paid
+        assert of_commands(events)[0].gpu_hours.cost_usd == paid
+
+
 def test_total_of_runs_counts_only_known_prices() -> None:
     runs = [RunSummary(gpu_held_s=3600.0, gpu_usd_per_hour=2.0), RunSummary(gpu_held_s=7200.0, gpu_busy_s=3600.0)]
     whole = total(runs)
