@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.record.alarm_settings import Alarm
 from tasks.errors import UsageError
 
 News = Literal["ended", "needs_approval", "limit", "alert", "lost"]
@@ -25,6 +26,10 @@ class NotifySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         "alert",
         "lost",
     )
+    quiet: Annotated[tuple[Alarm, ...], Meta(description="alarms that are raised, and nobody is told of them")] = ()
+    alarm_again_s: Annotated[
+        float, Meta(ge=0, description="one alarm of a run is told again no sooner than so long after the last time")
+    ] = 1800.0
 
 
 class _File(Struct, frozen=True):

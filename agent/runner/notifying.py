@@ -35,14 +35,29 @@ class Notifier:
         self._under_way: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(_AT_ONCE)
         self._complained = False
+        self._told_at: dict[str, float] = {}
+        """When each alert was told last."""
         # What is heard has not passed the record's own redactor yet.
         self._redact = redactor(more=secrets(settings)) or str
 
     def hear(self, body: ev.AnyBody) -> None:
         """An event was recorded."""
         news = news_of(body)
-        if news is not None and news[0] in self._settings.on:
-            self._tell(*news)
+        if news is None or news[0] not in self._settings.on:
+            return
+        if news[0] == "alert" and isinstance(body, ev.AlertRaised) and not self._worth_telling(body.alert):
+            return
+        self._tell(*news)
+
+    def _worth_telling(self, alert: str) -> bool:
+        """Whether people want to hear of this alert, and have not just done so: one that flaps floods nobody."""
+        if alert in self._settings.quiet:
+            return False
+        now, told_at = self._journal.now(), self._told_at.get(alert)
+        if told_at is not None and now - told_at < self._settings.alarm_again_s:
+            return False
+        self._told_at[alert] = now
+        return True
 
     async def run_ends(self, verdict: Verdict) -> None:
         """The last event is about to be written: tell it, and wait a moment for how that went."""

@@ -8,6 +8,7 @@ from agent.record.home import Home
 from agent.runner.notify_settings import NotifySettings, named
 from mlrb_tui.commands.output import print_json, print_pairs, print_table, say, whole
 from mlrb_tui.control.settings import Settings, may_be, read_settings
+from mlrb_tui.views import words
 from tasks.errors import UsageError
 
 _EXIT_NOT_SENT = 6
@@ -82,7 +83,10 @@ def _notify(options: argparse.Namespace) -> int:
         results = {"failed": [why for why in failed.values() if why]} if options.test else {}
         print_json(_shown(settings) | results)
     else:
-        print_pairs({"services": ", ".join(map(named, settings.urls)) or "none: off", "on": ", ".join(settings.on)})
+        services = ", ".join(map(named, settings.urls)) or "none: off"
+        again = f"an alarm at most every {words.duration(settings.alarm_again_s)}" if settings.alarm_again_s else ""
+        on = {"on": ", ".join(settings.on), "but not": ", ".join(settings.quiet), "and": again}
+        print_pairs({"services": services} | on)
         for at, why in failed.items():
             print(f"{named(settings.urls[at])}  {why or 'taken'}")
     return _EXIT_NOT_SENT if any(failed.values()) else 0
@@ -101,4 +105,6 @@ def _sent_to_each(settings: NotifySettings) -> dict[int, str]:
 
 
 def _shown(settings: NotifySettings) -> dict[str, object]:
-    return {"urls": [f"{named(url)}://…" for url in settings.urls], "on": list(settings.on)}
+    found = whole(settings)
+    assert isinstance(found, dict)
+    return found | {"urls": [f"{named(url)}://…" for url in settings.urls]}

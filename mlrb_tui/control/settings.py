@@ -44,6 +44,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[float, Meta(ge=0)] | None, Meta(description="what one GPU costs, for the ledger of GPU-hours")
     ] = None
     theme: Annotated[ThemeName, Meta(description="the app's colours; auto is what the terminal shows well")] = "auto"
+    bell: Annotated[bool, Meta(description="whether a new alarm rings the terminal's bell, once")] = True
     mouse: Annotated[bool, Meta(description="whether the app takes the mouse; ctrl+t toggles it")] = True
     glyphs: Annotated[
         Literal["unicode", "ascii"], Meta(description="ascii for terminals and fonts without symbols")
@@ -91,14 +92,14 @@ def _check_patterns(rules: ApproveRules, path: Path) -> None:
 
 def may_be() -> dict[str, str]:
     """What each setting is for and may be, by its name; those of a table as `table.name`."""
-    whole = msgspec.json.schema(Settings)
-    tables = {"approve": "ApproveRules", "notify": "NotifySettings"}
+    kinds = msgspec.json.schema(Settings)["$defs"]
     found: dict[str, str] = {}
-    for name, about in whole["$defs"]["Settings"]["properties"].items():
-        if name not in tables:
+    for name, about in kinds["Settings"]["properties"].items():
+        table = kinds[about["$ref"].rpartition("/")[2]]["properties"] if "$ref" in about else None
+        if table is None:
             found[name] = _said(about)
             continue
-        for field, inner in whole["$defs"][tables[name]]["properties"].items():
+        for field, inner in table.items():
             found[f"{name}.{field}"] = _said(inner)
     return found
 
@@ -106,9 +107,22 @@ def may_be() -> dict[str, str]:
 def _said(about: Mapping[str, Any]) -> str:
     inner = about.get("items", {})
     choices = about.get("enum") or (inner.get("enum") if isinstance(inner, dict) else None)
-    kind = {"boolean": "true or false"}.get(str(about.get("type")), "")
-    parts = (about.get("description", ""), ", ".join(choices) if choices else kind)
+    parts = (about.get("description", ""), ", ".join(choices) if choices else _kind(about))
     return ": ".join(part for part in parts if part)
+
+
+def _kind(about: Mapping[str, Any]) -> str:
+    """What kind of value may stand there, where that is not plain from what it is for."""
+    for each in (about, *about.get("anyOf", ())):
+        match each.get("type"):
+            case "boolean":
+                return "true or false"
+            case "number" | "integer" as kind:
+                whole = "a whole number" if kind == "integer" else "a number"
+                limits = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most"}
+                said = " and ".join(f"{word} {each[name]:g}" for name, word in limits.items() if name in each)
+                return f"{whole} {said}".strip()
+    return ""
 
 
 def _hint(error: str) -> str:

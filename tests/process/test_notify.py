@@ -102,6 +102,23 @@ def test_only_what_is_wanted_is_told(runs: Runs) -> None:
     assert [alert.alert for alert in run.bodies(ev.AlertRaised)] == ["loop"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [("", 1), ("alarm_again_s = 0.0", 2), ("quiet = ['loop']", 0)],
+    ids=["by default", "each time", "of none"],
+)
+def test_alarm_that_comes_and_goes_floods_nobody(runs: Runs, settings: str, told: int) -> None:
+    with receiver() as (url, got):
+        configure(runs, url, "alert", "ended")
+        runs.home.settings.write_text(f"{runs.home.settings.read_text()}{settings}\n")
+        run = runs.start([bash("true")] * 6 + [bash("echo")] + [bash("true")] * 6 + [script_line("submit")])
+        run.ended()
+        titles = [got.get(timeout=30)["title"] for _ in range(told + 1)]
+        assert got.empty()
+    assert sum("alert" in title for title in titles) == told
+    assert [alert.alert for alert in run.bodies(ev.AlertRaised)] == ["loop", "loop"]
+
+
 def test_failure_is_one_alert_and_the_run_goes_on(runs: Runs) -> None:
     with receiver(status=500) as (url, got):
         configure(runs, url, "alert", "ended")

@@ -1,11 +1,14 @@
 """The settings file: mistakes in it are named, and what a person wrote stays."""
 
+import argparse
 from pathlib import Path
 
 import pytest
 
+from agent.record.alarm_settings import AlarmSettings
 from agent.record.home import Home
-from mlrb_tui.control.settings import Settings, read_settings, remember, schema
+from mlrb_tui.commands.house import config
+from mlrb_tui.control.settings import Settings, may_be, read_settings, remember, schema
 from tasks.errors import UsageError
 
 
@@ -38,6 +41,9 @@ def test_what_stands_in_the_file_holds(home: Home) -> None:
         ("[approve]\nlet_trough = ['ls']", "let_trough"),
         ("[approve]\nlet_through = ['ls; rm x']", "no single simple command"),
         ("[approve]\nalways_ask = ['']", "empty"),
+        ("[alarms]\ngpu_idle_s = -1", "alarms.gpu_idle_s"),
+        ("[alarms]\noff = ['gpu']", "alarms.off"),
+        ("[notify]\nquiet = ['gpu']", "notify.quiet"),
     ],
 )
 def test_a_mistake_is_named_with_its_file_and_what_may_stand_there(home: Home, text: str, said: str) -> None:
@@ -58,6 +64,11 @@ def test_a_mistake_is_named_with_its_file_and_what_may_stand_there(home: Home, t
         ("[notify]\non = ['end']", "notify.on: what is told of: alert, ended"),
         ("[approve]\nlet_trough = ['ls']", "did you mean approve.let_through?"),
         ("mouse = 'yes'", "true or false"),
+        ("[alarms]\ngpu_idle = 60", "did you mean alarms.gpu_idle_s?"),
+        ("[alarms]\nmemory_percent = 120", "alarms.memory_percent: of the memory limit, so much is used: a number at"),
+        ("[alarms]\nsame_action = 1.5", "a whole number at least 1"),
+        ("[alarms]\nremind = ['nan']", "diverged, gpu_idle"),
+        ("gpu_usd_per_hour = 'much'", "a number at least 0"),
     ],
 )
 def test_a_mistake_says_what_may_stand_there(home: Home, text: str, hint: str) -> None:
@@ -91,3 +102,16 @@ def test_every_setting_says_what_it_is_for() -> None:
     assert isinstance(properties, dict)
     assert set(properties) == set(Settings.__struct_fields__)
     assert all(each.get("description") for each in properties.values())
+
+
+def test_config_shows_every_setting_of_every_table(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLRB_HOME", str(home.path))
+    home.settings.write_text("[alarms]\ngpu_idle_s = 61.5\n")
+    assert config(argparse.Namespace(what="", test=False, json=False)) == 0
+    shown = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()[2:]}
+    assert set(shown) == set(may_be())
+    assert {f"alarms.{name}" for name in AlarmSettings.__struct_fields__} <= set(shown)
+    assert "61.5" in shown["alarms.gpu_idle_s"]
+    assert "its GPUs do nothing for so long" in shown["alarms.gpu_idle_s"]
