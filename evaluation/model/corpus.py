@@ -1,67 +1,25 @@
-"""What a submission says of its training, and what can be measured against it: tokens, passes, loss, vocabulary."""
+"""What a model and its tokenizer know of a corpus: tokens, loss, words that are foreign to it."""
 
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-LOG = "training.jsonl"
-LOG_BYTES = 32 * 2**20
-LOSS_MARGIN = 1.0
-"""A log may end this many nats below the measured loss before it is called untrue: last batches can be easy."""
+from tasks.contract import Broken
+
 FOREIGN_SHARE = 0.1
+"""A tokenizer learned from the corpus has next to no words that the corpus never uses."""
 SAMPLE = 500
 SAMPLED_LINES = 240
 WINDOW = 30
 """Tokens of a line that are looked at; any model that can be asked minimal pairs has room for so many."""
 
 
-@dataclass(frozen=True)
-class Log:
-    """The training log that came with a model."""
-
-    tokens: int
-    """Trained on in all, as claimed."""
-    loss: float
-    """Mean of the last ten lines."""
-    trouble: str = ""
-    """Why it cannot be believed."""
-
-
-def read_log(folder: Path) -> Log:
-    """The training log beside the weights."""
-    try:
-        if (folder / LOG).stat().st_size > LOG_BYTES:
-            return Log(0, math.nan, f"model/{LOG} is longer than {LOG_BYTES // 2**20} MiB")
-        with (folder / LOG).open(encoding="utf-8") as lines:
-            entries = [_entry(line) for line in lines if line.strip()]
-    except FileNotFoundError:
-        return Log(0, math.nan, f"model/{LOG} is missing")
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
-        return Log(0, math.nan, f"model/{LOG} cannot be read: every line must be an object with step, loss and tokens")
-    if not entries:
-        return Log(0, math.nan, f"model/{LOG} is empty")
-    tail = [loss for _, loss, _ in entries[-10:]]
-    rising = all(before[0] < after[0] and before[2] <= after[2] for before, after in pairwise(entries))
-    trouble = "" if rising else f"steps or tokens in model/{LOG} go backwards"
-    return Log(entries[-1][2], math.fsum(tail) / len(tail), trouble)
-
-
-def _entry(line: str) -> tuple[int, float, int]:
-    read = json.loads(line)
-    step, loss, tokens = int(read["step"]), float(read["loss"]), int(read["tokens"])
-    if not math.isfinite(loss) or tokens < 0:
-        raise ValueError("not a number that a trainer writes")
-    return step, loss, tokens
-
-
-def corpus_texts(file: Path) -> list[str]:
-    """The texts of the training corpus."""
+def corpus_texts(file: Path, column: str = "content") -> list[str]:
+    """The texts of a training corpus in JSON lines."""
     with file.open(encoding="utf-8") as lines:
-        return [json.loads(line)["content"] for line in lines]
+        return [json.loads(line)[column] for line in lines]
 
 
 def corpus_tokens(tokenizer: Any, texts: list[str]) -> int:
@@ -84,7 +42,7 @@ def corpus_loss(model: Any, tokenizer: Any, texts: list[str]) -> float:
     total, count = 0.0, 0
     with torch.inference_mode():
         for ids in tokenizer(_sample_lines(texts), add_special_tokens=False)["input_ids"]:
-            batch = torch.tensor([[first, *ids[:WINDOW]]])
+            batch = torch.tensor([[first, *ids[:WINDOW]]], device=model.device)
             total += float(model(input_ids=batch, labels=batch).loss) * (batch.shape[1] - 1)
             count += batch.shape[1] - 1
     return total / count if count else math.nan
@@ -93,7 +51,8 @@ def corpus_loss(model: Any, tokenizer: Any, texts: list[str]) -> float:
 def _sample_lines(texts: list[str]) -> list[str]:
     lines = [[line for line in text.splitlines() if line.strip()] for text in texts]
     each = max(1, SAMPLED_LINES // max(1, len(lines)))
-    return [line for part in lines for line in part[:: max(1, len(part) // each)]]
+    spread = [line for part in lines for line in part[:: max(1, len(part) // each)]]
+    return spread[:: max(1, len(spread) // SAMPLED_LINES)]
 
 
 def foreign_share(tokenizer: Any, texts: list[str]) -> float:
@@ -102,6 +61,13 @@ def foreign_share(tokenizer: Any, texts: list[str]) -> float:
     sample = words[:: max(1, len(words) // SAMPLE)]
     foreign = sum(not any(word in text for text in texts) for word in sample)
     return foreign / len(sample) if sample else 0.0
+
+
+def foreign_tokenizer(share: float, *, rule: str = "own_tokenizer") -> list[Broken]:
+    """A tokenizer that was not learned from the corpus, by its `foreign_share`."""
+    if share <= FOREIGN_SHARE:
+        return []
+    return [{"rule": rule, "evidence": f"{share:.0%} of the tokenizer's longer words are not in the corpus"}]
 
 
 def _words(tokenizer: Any) -> Iterator[str]:

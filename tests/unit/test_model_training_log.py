@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.mlrb.baby_lm.evidence import LOG, LOG_BYTES, read_log
+from evaluation.model.training import LOG, LOG_BYTES, read_log
 
 
 def _written(folder: Path, text: str) -> Path:
