@@ -81,5 +81,7 @@ class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
     epochs: int | None = None
     """Epoch `epoch` of `epochs`, where the output counts them."""
     tokens_per_step: float | None = None
+    data_tokens: float | None = None
+    """How many tokens of text there are to train on, as the command says that it has loaded them."""
     command_eta_s: float | None = None
     """Until the whole command is done, as far as its output lets one tell."""

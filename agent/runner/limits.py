@@ -9,6 +9,11 @@ def working_s(summary: RunSummary, now: float) -> float:
     return clocks_at(summary, now).get("working_s", summary.working_s)
 
 
+def paused_s(summary: RunSummary, now: float) -> float:
+    """How long the run has been paused, at `now`."""
+    return clocks_at(summary, now).get("paused_s", summary.paused_s)
+
+
 def exceeded(summary: RunSummary, now: float) -> LimitKind | None:
     """The first limit that is used up, other than steps, which are counted where they begin."""
     limits = summary.limits

@@ -2,15 +2,16 @@
 
 import asyncio
 import codecs
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.record import events as ev
+from agent.record.values import Progress
 from agent.runner.clipping import Clipped
 from agent.runner.journal import Journal
+from agent.runner.limits import paused_s
 from agent.runner.settled import SettledOutput, valid
-from agent.telemetry.progress import read_lines, telling
+from agent.telemetry.output_lines import MOST_TOLD, TOLD_A_SECOND, Allowance, OutputLines, telling
 from agent.telemetry.training import Training
 
 INTERVAL_S = 0.1
@@ -20,10 +21,7 @@ STORED_CHARACTERS = 20_000_000
 """What is kept of one command's output; what exceeds it is counted and not stored."""
 OBSERVED_CHARACTERS = 16_000
 """What the model is shown of it."""
-PROGRESS_PER_PIECE = 5
-_LINES_LOOKED_AT = 60
 _MOST_PENDING = 1_000_000
-_LINE_END = re.compile(r"[\r\n]+")
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,8 @@ class OutputStream:
         self._mid_line = False
         self._stored = 0
         self._dropped_bytes = 0
+        self._reading = OutputLines()
+        self._told = Allowance(TOLD_A_SECOND, MOST_TOLD)
         self._training = Training()
         self._clipped = Clipped(OBSERVED_CHARACTERS)
         self._settled_bytes = 0
@@ -82,6 +82,7 @@ class OutputStream:
         if rest:
             self._pending.append(rest)
         self.flush()
+        self._tell(self._reading.finish())
         if self._dropped_bytes:
             note = f"\n… {self._dropped_bytes:,} bytes more not stored\n"
             self._journal.append(ev.ToolOutput(call_id=self._call_id, text=note, read_bytes=self._settled_bytes))
@@ -112,7 +113,7 @@ class OutputStream:
         self._mid_line = not text.endswith("\n")
         self._store(settled)
         self._settled_bytes += len(text.encode("utf-8", "surrogateescape"))
-        self._see_progress(valid(text[-_LINES_LOOKED_AT * 200 :]))
+        self._tell(self._reading.read(valid(text), self._journal.now()))
 
     def _store(self, settled: SettledOutput) -> None:
         room = max(0, STORED_CHARACTERS - self._stored)
@@ -129,9 +130,12 @@ class OutputStream:
         self.lines += settled.count("\n")
         self._clipped.add(settled)
 
-    def _see_progress(self, text: str) -> None:
-        lines = _LINE_END.split(text)[-_LINES_LOOKED_AT:]
+    def _tell(self, read: list[Progress]) -> None:
+        if not read:
+            return
+        # A command that is frozen makes no progress, and is no slower for it.
         now = self._journal.now()
-        seen = [self._training.see(progress, now) for progress in read_lines(lines)]
-        for progress in telling(seen, PROGRESS_PER_PIECE):
+        unfrozen = now - paused_s(self._journal.summary, now)
+        seen = [self._training.see(progress, unfrozen) for progress in read]
+        for progress in telling(seen, self._told.some(len(seen), now)):
             self._journal.append(ev.ProgressSeen(call_id=self._call_id, progress=progress))

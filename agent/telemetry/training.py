@@ -1,12 +1,18 @@
 """Puts what a command's lines say of its progress together: position, speed, and when all of it will be done."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.record.values import Progress
+from agent.telemetry.bars import evaluates
 
 SETTLED_S = 5.0
 """An own estimate of the time left is made no earlier after a count's first sight."""
 _MOST_COUNTS = 8
+_MOST_MARKS = 32
+_TOO_FAR = 3.0
+_FORGOTTEN_S = 60.0
+_FORGOTTEN_STRIDES = 10
+"""What has not been seen for so many times its longest stride, while something else was, has been given up."""
 
 _Key = tuple[str, int]
 
@@ -15,24 +21,53 @@ _Key = tuple[str, int]
 class _Count:
     """Something that is counted up to a total: a bar, epochs."""
 
-    first_at: float
-    first_done: float
-    at: float
+    marks: list[tuple[float, float]] = field(default_factory=list)
+    """When it stood where, evenly; when there are too many, every other one is dropped."""
+    at: float = 0.0
+    done: float = 0.0
+    longest_s: float = 0.0
     left_s: float | None = None
 
     def see(self, done: float, total: float, at: float, said_s: float | None) -> None:
         """It stands at `done` now; `said_s` is what the output itself says is left."""
-        if done < self.first_done:
-            # The next one of its kind: a bar for each epoch.
-            self.first_at, self.first_done = at, done
-        moved, passed = done - self.first_done, at - self.first_at
-        if said_s is not None:
+        if not self.marks or done <= self.marks[0][1] or done < self.done / 2:
+            # The next one of its kind: a bar for each epoch. Ranks of one training are a few steps apart at most.
+            self.marks, self.left_s = [(at, done)], None
+        else:
+            self.longest_s = max(self.longest_s, at - self.at)
+        self.at, self.done = at, done
+        self._mark(at, done)
+        pace = self._s_each(at, done)
+        own_s = None if pace is None else pace * (total - done)
+        if said_s is not None and (own_s is None or said_s <= _TOO_FAR * own_s):
             self.left_s = said_s
-        elif moved > 0 and passed >= SETTLED_S:
-            self.left_s = passed / moved * (total - done)
-        self.at = at
+        elif own_s is not None:
+            # A bar that has stood frozen for an hour thinks that its next step took that long.
+            self.left_s = own_s
         if done >= total:
             self.left_s = 0.0
+
+    def _mark(self, at: float, done: float) -> None:
+        whole_s = at - self.marks[0][0]
+        if at - self.marks[-1][0] >= whole_s / _MOST_MARKS:
+            self.marks.append((at, done))
+            if len(self.marks) > _MOST_MARKS:
+                self.marks[1:] = self.marks[2::2]
+
+    def _s_each(self, at: float, done: float) -> float | None:
+        """Seconds for each, over the newer half of the time: what began slowly is soon no matter any more."""
+        first_at, first_done = self.marks[0]
+        if at - first_at < SETTLED_S or done <= first_done:
+            return None
+        half = (first_at + at) / 2
+        since_at, since_done = next((mark for mark in self.marks if mark[0] >= half), self.marks[0])
+        if done <= since_done or at - since_at < SETTLED_S:
+            since_at, since_done = first_at, first_done
+        return (at - since_at) / (done - since_done)
+
+    def given_up(self, at: float) -> bool:
+        """Whether it will hardly be counted any further; never of what was seen only once."""
+        return self.longest_s > 0 and at - self.at > max(_FORGOTTEN_S, _FORGOTTEN_STRIDES * self.longest_s)
 
 
 @dataclass
@@ -58,54 +93,77 @@ class Training:
         self._epochs: int | None = None
         self._first_epoch = 1
         self._tokens_per_step: float | None = None
+        self._data_tokens: float | None = None
 
     def see(self, line: Progress, at: float) -> Progress:
         """What a line says, completed by what the lines before it said; `at` is in seconds, of any clock.
 
-        Position and speed are carried on, values never are.
+        Position and speed are carried on, values never are. A clock that stands still while the command is frozen
+        gives the better estimates.
         """
         self._see_epoch(line)
         self._tokens_per_step = line.tokens_per_step or self._tokens_per_step
-        if line.step is not None and line.total and not line.rate_unit.startswith("B/"):
-            self._count(line, line.step, line.total, at)
+        if line.data_tokens:
+            self._data_tokens = max(line.data_tokens, self._data_tokens or 0.0)
+        aside = False
+        if line.step is not None and line.total:
+            aside = not self._count(line, line.step, line.total, at)
         if self._main is not None and "loss" in line.values:
             self._main.trained = True
         whole = self._completed(line, self._left_s(at))
-        self._before = whole
+        if not aside:
+            self._before = whole
         return whole
 
     def _see_epoch(self, line: Progress) -> None:
         if line.epoch is None:
             return
-        if line.epochs is None and line.epoch == 0:
+        if line.epoch == 0:
             self._first_epoch = 0
-        self._epoch = line.epoch if line.epochs is not None else line.epoch - self._first_epoch + 1
+        self._epoch = line.epoch - self._first_epoch + 1
         self._epochs = line.epochs or self._epochs
 
-    def _count(self, line: Progress, step: int, total: int, at: float) -> None:
+    def _count(self, line: Progress, step: int, total: int, at: float) -> bool:
+        """Take in a position; False for one of something beside the training."""
         if line.epochs is not None and (step, total) == (line.epoch, line.epochs):
             # Epoch 3 of 10 has begun; with figures behind it, it is done.
-            self._see(("epochs", total), step if line.values else step - 1, total, at, line.eta_s)
-            return
+            done = step + 1 - self._first_epoch
+            self._see(("epochs", total), done if line.values else done - 1, total, at, line.eta_s)
+            return True
         key = (line.label, total)
         self._see(key, step, total, at, line.eta_s)
-        if self._takes_over(key, line):
-            trained = self._main is not None and self._main.key == key and self._main.trained
-            self._main = _Main(key, line.label, step, total, trained)
-            if self._epochs is not None and self._epoch is not None:
-                self._see(("in epochs", self._epochs), self._epoch - 1 + step / total, self._epochs, at, None)
+        if not self._takes_over(key, line):
+            return False
+        trained = self._main is not None and self._main.key == key and self._main.trained
+        if self._main is not None and self._main.key != key:
+            # How fast the data was prepared is not how fast the training goes.
+            self._before = Progress(step=step, total=total)
+        self._main = _Main(key, line.label, step, total, trained)
+        if self._epochs is not None and self._epoch is not None:
+            self._see(("in epochs", self._epochs), self._epoch - 1 + step / total, self._epochs, at, None)
+        return True
 
     def _takes_over(self, key: _Key, line: Progress) -> bool:
         main = self._main
         if main is None or key == main.key or "loss" in line.values:
             return True
-        finished = main.step >= main.total
-        return key[1] >= main.total if main.trained else finished or key[1] >= main.total
+        if evaluates(line.label):
+            return False
+        if main.trained:
+            # A bar without a name between those of a training is that of an evaluation.
+            return bool(line.label) and key[1] >= main.total
+        return main.step >= main.total or key[1] >= main.total
 
     def _see(self, key: _Key, done: float, total: float, at: float, said_s: float | None) -> None:
-        count = self._counts.pop(key, None) or _Count(at, done, at)
+        count = self._counts.pop(key, None) or _Count()
         count.see(done, total, at, said_s)
         # The one seen last stands last; what was not seen for long falls out.
+        for other in [name for name, each in self._counts.items() if each.given_up(at)]:
+            del self._counts[other]
+            if other == ("epochs", self._epochs):
+                # A training that was stopped early: what is counted now is another one.
+                self._counts.pop(("in epochs", other[1]), None)
+                self._epoch = self._epochs = None
         self._counts[key] = count
         while len(self._counts) > _MOST_COUNTS:
             del self._counts[next(iter(self._counts))]
@@ -127,5 +185,6 @@ class Training:
             values=line.values, step=step, total=total, label=label, rate=line.rate if own_rate else before.rate,
             rate_unit=line.rate_unit if own_rate else before.rate_unit,
             eta_s=line.eta_s if line.eta_s is not None else before.eta_s, diverged=line.diverged, epoch=self._epoch,
-            epochs=self._epochs, tokens_per_step=self._tokens_per_step, command_eta_s=left_s,
+            epochs=self._epochs, tokens_per_step=self._tokens_per_step, data_tokens=self._data_tokens,
+            command_eta_s=left_s,
         )  # fmt: skip

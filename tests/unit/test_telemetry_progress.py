@@ -34,17 +34,6 @@ from agent.telemetry.training import Training
             Progress(step=3, total=100, rate=0.4, rate_unit="it/s", eta_s=615.0),
         ),
         ("  0%|          | 0/100 [00:00<?, ?it/s]", Progress(step=0, total=100)),
-        (
-            "model.safetensors:  35%|███▌      | 1.2G/3.4G [00:10<01:20, 25.1MB/s]",
-            Progress(
-                step=1_200_000_000,
-                total=3_400_000_000,
-                rate=25_100_000.0,
-                rate_unit="B/s",
-                eta_s=80.0,
-                label="model.safetensors",
-            ),
-        ),
         ("iter 100: loss 3.2104, time 234.56ms, mfu 12.3%", Progress(values={"loss": 3.2104, "mfu": 12.3}, step=100)),
         ("step 250: train loss 2.1, val loss 2.2", Progress(values={"loss": 2.1, "eval_loss": 2.2}, step=250)),
         ('{"step": 5, "loss": 1.25, "val_acc": 0.5}', Progress(values={"loss": 1.25, "eval_accuracy": 0.5}, step=5)),

@@ -7,7 +7,8 @@ import pytest
 
 from agent.record import events as ev
 from agent.record.values import Progress
-from agent.telemetry.progress import read_line, telling
+from agent.telemetry.output_lines import telling
+from agent.telemetry.progress import read_line
 from agent.telemetry.training import Training
 from tests.logs.training.recorded import expected, logs, progress_events, series_of
 
@@ -22,6 +23,7 @@ def test_recorded_output_gives_its_series(log: Path) -> None:
 def test_every_format_has_a_recorded_output() -> None:
     assert {log.stem for log in logs()} == {
         "transformers", "tqdm", "nanogpt", "lightning", "keras", "keras_lines", "json_lines", "key_value",
+        "transformers_tokens",
     }  # fmt: skip
 
 

@@ -102,6 +102,7 @@ TOOLS = {
     "json_lines": JSON_LINES,
     "key_value": KEY_VALUE,
     "transformers": TRANSFORMERS,
+    "transformers_tokens": TRANSFORMERS.replace("use_cpu=True", "use_cpu=True, include_num_input_tokens_seen=True"),
     "lightning": LIGHTNING,
     "keras": KERAS.replace("VERBOSE", "1"),
     "keras_lines": KERAS.replace("VERBOSE", "2"),
