@@ -17,7 +17,7 @@ from typing import Literal, NoReturn
 
 import msgspec
 
-from agent.record.home import Home, RunFolder
+from agent.record.home import OWNER_ONLY, Home, RunFolder
 from agent.record.request import read_request
 from agent.record.values import Score, Violation
 from agent.sandbox.choose import where_to_grade
@@ -26,6 +26,7 @@ from evaluation.errors import GraderFailed, SubmissionMissing
 from evaluation.in_container import grade_in_container
 from evaluation.in_far_container import grade_afar
 from evaluation.in_process import grade_in_process
+from evaluation.inside import FILE_NAME
 from evaluation.job import Found, GradingProgress, Job, OnProgress
 from evaluation.rules import PROTECTED_RULE, changed_protected, is_untouched, require_artefact
 from tasks import catalogue
@@ -63,13 +64,24 @@ def grade_run(
             on_progress=on_progress,
             image=image,
             daemon=daemon,
+            keep=RunFolder(run).gradings / f"{snapshot}-{split}",
         )
 
 
 def grade(
-    job: Job, *, scale: Scale, isolation: str, on_progress: OnProgress, image: str = "", daemon: Path | None = None
+    job: Job,
+    *,
+    scale: Scale,
+    isolation: str,
+    on_progress: OnProgress,
+    image: str = "",
+    daemon: Path | None = None,
+    keep: Path | None = None,
 ) -> Score:
-    """The score of a submission, all checks made; `daemon` leads to the one of another machine."""
+    """The score of a submission, all checks made; `daemon` leads to the one of another machine.
+
+    What the grader's tools wrote themselves is put into the folder `keep`.
+    """
     score = _blank(job, scale, isolation)
     spec, starter = job.task.spec, job.task.starter
     try:
@@ -90,7 +102,20 @@ def grade(
         found = grade_in_container(job, on_progress, image)
     else:
         found = grade_afar(job, on_progress, image, daemon)
-    return _with(score, job.task, found)
+    return _with(score, job.task, found, _kept(found, keep))
+
+
+def _kept(found: Found, folder: Path | None) -> tuple[str, ...]:
+    """Write the files of a grading; those of an earlier one of the same snapshot are replaced."""
+    if folder is None or not found.files:
+        return ()
+    folder.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+    names = [name for name in sorted(found.files) if FILE_NAME.fullmatch(name)]
+    for name in names:
+        fresh = folder / f".{name}"
+        fresh.write_text(found.files[name], encoding="utf-8", errors="replace")
+        fresh.replace(folder / name)
+    return tuple(f"{folder.name}/{name}" for name in names)
 
 
 def _job(task: Task, scale: Scale, seed: int, run: Path, snapshot: int, split: Split, home: Home) -> Job:
@@ -128,7 +153,7 @@ def _blank(job: Job, scale: Scale, isolation: str) -> Score:
     )
 
 
-def _with(score: Score, task: Task, found: Found) -> Score:
+def _with(score: Score, task: Task, found: Found, files: tuple[str, ...]) -> Score:
     """The score with what the task's grader found; valid only where nothing stands against it."""
     violations = (*score.violations, *(_violation(task, one.rule, one.evidence) for one in found.violations))
     against = [one for one in violations if one.invalidates]
@@ -144,6 +169,7 @@ def _with(score: Score, task: Task, found: Found) -> Score:
         value=found.value,
         standard_error=found.standard_error,
         details=found.details,
+        files=files,
         violations=violations,
         untouched=found.untouched,
         valid=not error,

@@ -7,6 +7,7 @@ and nowhere else; nothing that a task's code prints is ever taken for a result.
 import json
 import math
 import os
+import re
 import signal
 import sys
 import traceback
@@ -18,6 +19,10 @@ from typing import Any
 from tasks.contract import load_file
 
 Json = dict[str, Any]
+
+FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}")
+LONGEST_FILES = 8_000_000
+"""Characters of all files of one grading."""
 
 
 class Channel:
@@ -108,8 +113,19 @@ def as_grade(found: Mapping[str, object]) -> Json:
             {"rule": str(one["rule"]), "evidence": str(one["evidence"])[:2000]}
             for one in (violations if isinstance(violations, list | tuple) else ())
         ],
+        "files": kept_files(found.get("files")),
         "untouched": bool(found.get("untouched", False)),
     }
+
+
+def kept_files(found: object) -> dict[str, str]:
+    """Texts to be kept, under plain file names; what is too long is left out whole, a half says nothing."""
+    files = {str(name): str(text) for name, text in found.items()} if isinstance(found, Mapping) else {}
+    kept: dict[str, str] = {}
+    for name, text in files.items():
+        if FILE_NAME.fullmatch(name) and sum(map(len, kept.values())) + len(text) <= LONGEST_FILES:
+            kept[name] = text
+    return kept
 
 
 def number(value: Any) -> float | None:

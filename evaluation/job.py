@@ -46,6 +46,8 @@ class Found(Struct, frozen=True, kw_only=True):
     baseline_spread: float | None = None
     details: dict[str, float] = {}
     violations: tuple[Broken, ...] = ()
+    files: dict[str, str] = {}
+    """Texts to be kept beside the score, by file name."""
     untouched: bool = False
     invalid: str = ""
     """Why there is nothing valid to score, in one line."""

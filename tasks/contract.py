@@ -37,6 +37,8 @@ class Grade(TypedDict):
     baseline: NotRequired[float]
     """The starter's own value, measured on the very data of this grading; replaces the stored one."""
     baseline_spread: NotRequired[float]
+    files: NotRequired[dict[str, str]]
+    """Texts to be kept beside the score, by file name: what a measuring tool wrote itself."""
     untouched: NotRequired[bool]
     """The submission says what the starter would say; the hash alone could not tell."""
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tasks import catalogue
-from tasks.contract import load_part
+from tasks.contract import load_part, module_name
 from tasks.errors import MlrbError, TaskInvalid
 from tasks.spec import Scale, Task
 
@@ -83,9 +83,8 @@ def _replace(out: Path, fresh: Path) -> None:
 def _stamp(task: Task, scale: Scale, seed: int) -> str:
     """What the data depends on: the generator's source, the options and the seed."""
     source = hashlib.sha256()
-    for file in sorted(task.folder.glob("*.py")):
-        if file.name != "grade.py":
-            source.update(file.name.encode() + file.read_bytes())
+    for file in _sources(task.folder):
+        source.update(file.name.encode() + file.read_bytes())
     conditions = task.at(scale)
     return json.dumps(
         {
@@ -98,6 +97,16 @@ def _stamp(task: Task, scale: Scale, seed: int) -> str:
         },
         sort_keys=True,
     )
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    """The task's own files but its grader, and for a task of ours what its suite's tasks share."""
+    yield from (file for file in sorted(folder.glob("*.py")) if file.name != "grade.py")
+    if module_name(folder, "data"):
+        yield from sorted(folder.parent.glob("*.py"))
+        shared = (other for other in sorted(folder.parent.iterdir()) if not (other / "task.toml").exists())
+        for other in shared:
+            yield from sorted(other.rglob("*.py"))
 
 
 @contextmanager

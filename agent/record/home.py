@@ -59,6 +59,11 @@ class RunFolder:
         return self.path / "submission"
 
     @property
+    def gradings(self) -> Path:
+        """What graders' tools wrote themselves: `<snapshot>-<split>/<file>`."""
+        return self.path / "gradings"
+
+    @property
     def work(self) -> Path:
         """The work folder of a local sandbox."""
         return self.path / "work"

@@ -131,6 +131,8 @@ class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
     details: dict[str, float] = msgspec.field(default_factory=dict)
     """Secondary metrics by name."""
     standard_error: float | None = None
+    files: tuple[str, ...] = ()
+    """What the grader's tools wrote themselves, kept in the run folder's `gradings`."""
     artefact_sha256: str = ""
     protocol: Literal["isolated", "paper"] = "isolated"
     isolation: str = ""

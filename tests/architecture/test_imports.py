@@ -45,7 +45,7 @@ QUICK = {
     "agent.sandbox.docker": HEAVY,
     "agent.models.choose": HEAVY,
     "evaluation.grade": HEAVY,
-    "evaluation.lm_harness": HEAVY,
+    "evaluation.lm.harness": HEAVY,
     "tasks.catalogue": HEAVY,
 }
 

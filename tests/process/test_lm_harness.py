@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
-from evaluation.lm_harness import OFFLINE, HarnessResult, blimp_tasks, evaluate
-from tasks.mlrb.baby_lm.paradigms import PARADIGMS, items
+from evaluation.lm.harness import evaluate
+from evaluation.lm.offline import OFFLINE
+from evaluation.lm.scores import SuiteResult
+from evaluation.lm.suites import BLIMP, task_names
 from tasks.mlrb.hub import BLIMP_SET, write_hub_set
+from tasks.mlrb.world.paradigms import PARADIGMS, items
 from tests.process.baby_lm_models import write_model
 
 for missing in ("torch", "transformers", "lm_eval"):
@@ -52,7 +55,7 @@ def _by_command(folder: Path, hub_root: Path, model: Path) -> dict[str, dict[str
     subprocess.run(
         [
             *(sys.executable, "-m", "lm_eval", "run", "--model", "hf", "--device", "cpu", "--batch_size", "64"),
-            *("--model_args", f"pretrained={model},dtype=float32", "--tasks", ",".join(blimp_tasks(hub_root))),
+            *("--model_args", f"pretrained={model},dtype=float32", "--tasks", ",".join(task_names(BLIMP, hub_root))),
             *("--output_path", str(folder / "out")),
         ],
         cwd=hub_root,
@@ -69,18 +72,18 @@ def _by_command(folder: Path, hub_root: Path, model: Path) -> dict[str, dict[str
 def test_numbers_are_those_of_the_command_line_digit_for_digit(tmp_path: Path) -> None:
     hub_root, model = _prepared(tmp_path, _rows())
     expected = _by_command(tmp_path, hub_root, model)
-    result = evaluate(model, blimp_tasks(hub_root), hub_root)
+    result = evaluate(model, BLIMP, hub_root)
     assert {f"blimp_{task.name}": (task.accuracy, task.standard_error) for task in result.subtasks} == {
         name: (metrics["acc,none"], metrics["acc_stderr,none"]) for name, metrics in expected.items()
     }
     assert {task.name for task in result.subtasks} == set(CHOSEN)
 
 
-def _asked(folder: Path, progress: list[tuple[int, int]] | None = None) -> HarnessResult:
+def _asked(folder: Path, progress: list[tuple[int, int]] | None = None) -> SuiteResult:
     seen = [] if progress is None else progress
     return evaluate(
         folder / "model",
-        blimp_tasks(folder / "hub"),
+        BLIMP,
         folder / "hub",
         batch_size=16,
         report=lambda done, total, _: seen.append((done, total)),
@@ -105,7 +108,7 @@ def test_progress_grows_and_reaches_its_end_and_the_surroundings_stay_as_they_we
     here, environment = Path.cwd(), dict(os.environ)
     progress: list[tuple[int, int]] = []
     result = _asked(tmp_path, progress)
-    assert [task.pairs for task in result.subtasks] == [PAIRS, PAIRS]
+    assert [task.items for task in result.subtasks] == [PAIRS, PAIRS]
     assert progress == sorted(progress)
     assert (progress[0], progress[-1]) == ((0, 4 * PAIRS), (4 * PAIRS, 4 * PAIRS))
     assert len(progress) > 5

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tasks.mlrb.baby_lm import data
-from tasks.mlrb.baby_lm.paradigms import PARADIGMS
 from tasks.mlrb.hub import BLIMP_SET
+from tasks.mlrb.world.paradigms import PARADIGMS
 
 OPTIONS = {"sentences": 12_000, "dev_pairs": 25, "test_pairs": 50}
 COLUMNS = {
@@ -36,7 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _pairs(made: Path, split: str) -> Iterator[dict[str, str]]:
-    for file in sorted((made / "private" / split / BLIMP_SET).glob("*.jsonl")):
+    for file in sorted((made / "private" / split / BLIMP_SET).glob("*/train.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
             yield json.loads(line)
 
@@ -92,7 +92,7 @@ def test_pairs_have_the_published_columns_and_every_pair_is_different(made: Path
 def test_a_seed_gives_the_same_bytes_again_and_another_seed_others(tmp_path: Path, made: Path) -> None:
     data.generate(tmp_path / "again", seed=5, options=OPTIONS)
     data.generate(tmp_path / "other", seed=6, options=OPTIONS)
-    for file in ("public/data/train.jsonl", f"private/test/{BLIMP_SET}/transitive.jsonl"):
+    for file in ("public/data/train.jsonl", f"private/test/{BLIMP_SET}/transitive/train.jsonl"):
         assert (tmp_path / "again" / file).read_bytes() == (made / file).read_bytes()
         assert (tmp_path / "other" / file).read_bytes() != (made / file).read_bytes()
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from tasks.contract import Options
-from tasks.mlrb.baby_lm import corpus, paradigms
-from tasks.mlrb.baby_lm.grammar import Part
 from tasks.mlrb.hub import BLIMP_SET, write_hub_set
+from tasks.mlrb.world import corpus, paradigms
+from tasks.mlrb.world.grammar import Part
 
 CORPUS_SET = "AlgorithmicResearchGroup/babylm"
 DEV_PAIRS = 100

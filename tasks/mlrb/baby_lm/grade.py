@@ -5,7 +5,9 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from evaluation.lm_harness import HarnessResult, blimp_tasks, evaluate
+from evaluation.lm.harness import RESULTS_FILE, evaluate
+from evaluation.lm.scores import SuiteResult
+from evaluation.lm.suites import BLIMP
 from evaluation.model.artefact import Loaded, clean_copy, load, use_few_threads
 from evaluation.model.corpus import corpus_loss, corpus_texts, corpus_tokens, foreign_share, foreign_tokenizer
 from evaluation.model.limits import too_many_parameters
@@ -29,12 +31,13 @@ def grade(submission: Path, private: Path, *, split: str, options: Options, repo
             report(2, 3, "lm-eval")
             result = _ask(folder, private / split, options, report)
     broken += too_many_parameters(loaded.parameters, int(options.get("max_parameters", 0)))
-    details |= {"parameters": float(loaded.parameters), **_answers(result)}
+    details |= {"parameters": float(loaded.parameters), **result.details()}
     return {
         "value": result.fair_accuracy,
         "standard_error": result.standard_error,
         "details": {name: value for name, value in details.items() if math.isfinite(value)},
         "violations": broken,
+        "files": {RESULTS_FILE.format(suite=BLIMP.name): result.lm_eval},
     }
 
 
@@ -53,14 +56,14 @@ def _training(folder: Path, loaded: Loaded, texts: list[str]) -> tuple[dict[str,
     }, broken
 
 
-def _ask(folder: Path, hub_root: Path, options: Options, report: Report) -> HarnessResult:
+def _ask(folder: Path, hub_root: Path, options: Options, report: Report) -> SuiteResult:
     import torch
 
     return evaluate(
         folder,
-        blimp_tasks(hub_root),
+        BLIMP,
         hub_root,
-        batch_size=int(options.get("batch_size", 64)),
+        batch_size=int(options.get("batch_size", 0)),
         device="cuda" if torch.cuda.is_available() else "cpu",
         report=report,
     )
@@ -73,12 +76,3 @@ def _usable() -> Iterator[None]:
         yield
     except (AssertionError, IndexError, RuntimeError) as error:
         raise ValueError(f"the model cannot score the sentences: {one_line(error)}") from error
-
-
-def _answers(result: HarnessResult) -> dict[str, float]:
-    return {
-        "lm_eval_accuracy": result.accuracy,
-        "ties": float(sum(task.ties for task in result.subtasks)),
-        "broken": float(sum(task.broken for task in result.subtasks)),
-        **{task.name: task.fair_accuracy for task in result.subtasks},
-    }

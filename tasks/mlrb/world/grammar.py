@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from tasks.mlrb.baby_lm import lexicon
-from tasks.mlrb.baby_lm.lexicon import Noun, Verb
+from tasks.mlrb.world import lexicon
+from tasks.mlrb.world.lexicon import Noun, Verb
 
 Part = Literal["corpus", "dev", "test"]
 Shape = Literal["present", "past", "has", "had", "be", "was", "modal"]

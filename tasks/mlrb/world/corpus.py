@@ -7,8 +7,8 @@ context length sees next to nothing of it; that is the published baseline's defe
 import random
 from collections.abc import Callable, Iterator, Mapping
 
-from tasks.mlrb.baby_lm import lexicon
-from tasks.mlrb.baby_lm.grammar import Phrase, Speaker, pronoun, sentence, verb_group
+from tasks.mlrb.world import lexicon
+from tasks.mlrb.world.grammar import Phrase, Speaker, pronoun, sentence, verb_group
 
 SOURCES: Mapping[str, tuple[int, Mapping[str, int]]] = {
     "bnc_spoken": (4, {"plain": 6, "question": 2, "report": 2, "negative": 2, "only": 1, "adverb": 2}),

@@ -9,9 +9,9 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tasks.mlrb.baby_lm import lexicon
-from tasks.mlrb.baby_lm.corpus import inverted
-from tasks.mlrb.baby_lm.grammar import (
+from tasks.mlrb.world import lexicon
+from tasks.mlrb.world.corpus import inverted
+from tasks.mlrb.world.grammar import (
     AGREEING,
     Part,
     Phrase,
@@ -22,7 +22,7 @@ from tasks.mlrb.baby_lm.grammar import (
     sentence,
     verb_group,
 )
-from tasks.mlrb.baby_lm.lexicon import Noun, Verb
+from tasks.mlrb.world.lexicon import Noun, Verb
 
 Pair = tuple[str, str]
 """The acceptable sentence and its counterpart."""
