@@ -74,6 +74,7 @@ async def lead(request: RunRequest, controls: Controls, equipment: Equipment, re
             *instruments.work(),
         )
     ]
+    ending = None
     try:
         await _finish_step(using, workplace, equipment.started, remains)
         ending = await equipment.scaffold.run(cockpit)
@@ -81,6 +82,8 @@ async def lead(request: RunRequest, controls: Controls, equipment: Equipment, re
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
+        if ending is not None:
+            await instruments.last_look()
         instruments.close()
     if ending == "submitted":
         controls.ending.decide(Verdict("submitted"))

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from agent.errors import SandboxError
+from agent.record import events as ev
 from agent.runner.alarms.base import DataFound, FilesTouched, Heard
 from agent.runner.calls import Workplace
 from agent.runner.journal import Journal
@@ -22,6 +23,9 @@ SLOWEST_S = 60.0
 LOOK_SHARE = 0.01
 """A look at a large folder takes long; so much of the time at most is spent on looking."""
 PIECES_A_LOOK = 4
+PIECES_LAST = 40
+LAST_LOOK_S = 10.0
+_STATE_BYTES = 64 * 1024
 _TEXT = ("**/*.txt", "**/*.jsonl", "**/*.csv")
 _HELD_OUT = ("val", "valid", "validation", "dev", "test", "eval")
 _BYTES_PER_TOKEN = 4.0
@@ -49,25 +53,38 @@ class FilesWatch:
         self._metrics = MetricFiles()
         self._given: dict[str, tuple[int, float]] = {}
         self._touched: tuple[str, ...] = ()
+        self._begun = False
+        self._looks_left = 0
+
+    def hear(self, heard: ev.Known) -> None:
+        """Tools change files too, without any command."""
+        if isinstance(heard, ev.ToolFinished):
+            self._looks_left = 2
 
     async def watch(self) -> None:
         """Look again and again while commands run, and twice after the last of them."""
-        with contextlib.suppress(SandboxError, OSError):
-            await self._begin()
-        looks_left = 0
         loop = asyncio.get_running_loop()
         while True:
             took_s = 0.0
+            if not self._begun:
+                with contextlib.suppress(SandboxError, OSError):
+                    await self._begin()
             if self._workplace.running_command:
                 # Two looks see a file the same, and the last file may be written just before the command ends.
-                looks_left = 2
-            if looks_left and not self._pausing.frozen:
-                looks_left -= 1
+                self._looks_left = 2
+            if self._looks_left and not self._pausing.frozen:
+                self._looks_left -= 1
                 began = loop.time()
                 with contextlib.suppress(SandboxError, OSError):
                     await self._look()
                 took_s = loop.time() - began
             await asyncio.sleep(min(SLOWEST_S, max(EVERY_S, took_s / LOOK_SHARE)))
+
+    async def last_look(self) -> None:
+        """What was written just before the agent was done; not while the watch goes on."""
+        with contextlib.suppress(SandboxError, OSError, TimeoutError):
+            async with asyncio.timeout(LAST_LOOK_S):
+                await self._look(last=True)
 
     async def _begin(self) -> None:
         """What is there before the agent begins."""
@@ -78,28 +95,41 @@ class FilesWatch:
         tokens = data_tokens(matching(found, _TEXT))
         if tokens:
             self._tell(DataFound(tokens))
+        self._begun = True
 
-    async def _look(self) -> None:
+    async def _look(self, *, last: bool = False) -> None:
+        if not self._begun:
+            # What was there before the agent began is not known, so nothing can be told from it.
+            return
         found = await self._workplace.sandbox.files(self._patterns)
-        progress = self._journal.summary.progress
-        for seen in self._checkpoints.look(matching(found, checkpoints.PATTERNS)):
-            if seen.training_step is None and progress is not None:
-                seen = msgspec.structs.replace(seen, training_step=progress.step)
-            self._journal.append(seen)
+        for seen in self._checkpoints.look(matching(found, checkpoints.PATTERNS), last=last):
+            step = seen.training_step if seen.training_step is not None else await self._step_of(seen.path)
+            self._journal.append(msgspec.structs.replace(seen, training_step=step))
         self._compare({path: (size, at) for path, size, at in found if self._is_protected(path)})
-        await self._read(matching(found, metric_files.PATTERNS))
+        await self._read(matching(found, metric_files.PATTERNS), PIECES_LAST if last else PIECES_A_LOOK)
 
-    async def _read(self, found: Sequence[Found]) -> None:
-        pieces_left = PIECES_A_LOOK
+    async def _step_of(self, path: str) -> int | None:
+        """As the trainer noted it beside the weights; else where the training stands."""
+        state = PurePosixPath(path).parent / checkpoints.STATE_FILE
+        with contextlib.suppress(SandboxError, OSError):
+            piece = await self._workplace.sandbox.read_piece(str(state), 0, _STATE_BYTES)
+            if (stated := checkpoints.stated_step(piece)) is not None:
+                return stated
+        progress = self._journal.summary.progress
+        return progress.step if progress is not None else None
+
+    async def _read(self, found: Sequence[Found], pieces_left: int) -> None:
         for file in self._metrics.grown(found):
-            while pieces_left and file.read_bytes < file.size_bytes:
-                pieces_left -= 1
-                before = file.read_bytes
-                piece = await self._workplace.sandbox.read_piece(file.path, before, PIECE_BYTES)
-                for seen in self._metrics.take(file, piece):
-                    self._journal.append(seen)
-                if file.read_bytes == before:
-                    break
+            # One that may not be read, or has just gone, is no reason to leave the others.
+            with contextlib.suppress(OSError):
+                while pieces_left and file.read_bytes < file.size_bytes:
+                    pieces_left -= 1
+                    before = file.read_bytes
+                    piece = await self._workplace.sandbox.read_piece(file.path, before, PIECE_BYTES)
+                    for seen in self._metrics.take(file, piece):
+                        self._journal.append(seen)
+                    if file.read_bytes == before:
+                        break
 
     def _compare(self, now: dict[str, tuple[int, float]]) -> None:
         touched = tuple(sorted(path for path in {*self._given, *now} if self._given.get(path) != now.get(path)))

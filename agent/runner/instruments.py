@@ -33,7 +33,7 @@ class Instruments:
         self._pausing = pausing
         self._alarms = Alarms(journal, Conditions(request.alarms, workplace.command_timeout_s), injections.remind)
         self._files = FilesWatch(journal, workplace, pausing, task.spec.protected, self._alarms.hear)
-        journal.listeners.append(self._alarms.hear)
+        journal.listeners += [self._alarms.hear, self._files.hear]
 
     def work(self) -> Sequence[Coroutine[object, object, None]]:
         """What is to run beside the agent."""
@@ -45,6 +45,11 @@ class Instruments:
             self._alarms.watch(),
         )
 
+    async def last_look(self) -> None:
+        """What the agent left in its work folder, once it is done and `work` has ended."""
+        await self._files.last_look()
+
     def close(self) -> None:
         """No alarm is raised any more."""
         self._journal.listeners.remove(self._alarms.hear)
+        self._journal.listeners.remove(self._files.hear)

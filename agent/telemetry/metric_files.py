@@ -10,7 +10,8 @@ import msgspec
 
 from agent.record.events import MetricsSeen
 from agent.telemetry import tfevents
-from agent.telemetry.metric_names import COUNTS, KNOWN, MOST_VALUES, any_name
+from agent.telemetry.metric_names import COUNTS, MOST_VALUES, SETTINGS, any_name, kept_name
+from agent.telemetry.output_lines import thinned
 
 PATTERNS = ("**/*.jsonl", "**/events.out.tfevents.*")
 PIECE_BYTES = 256 * 1024
@@ -19,8 +20,10 @@ MOST_ROWS = 20_000
 """Of one file, over all its life."""
 ROWS_A_LOOK = 200
 _LONGEST_LINE = 64 * 1024
-_STEPS = ("step", "global_step", "_step", "iter", "iteration", "iterations")
-_SIGNS = frozenset(KNOWN.values()) | {"tokens"}
+_STEPS = ("step", "global_step", "_step", "iter", "iteration", "iterations", "current_steps", "num_updates")
+_SPLITS = ("split", "phase", "mode", "stage", "subset")
+_EVALUATIONS = ("val", "valid", "validation", "eval", "evaluation", "test", "dev")
+_NOT_FINITE = ("nan", "inf", "-inf", "infinity", "-infinity")
 
 
 class Format(Protocol):
@@ -103,14 +106,6 @@ class MetricFiles:
         return [msgspec.structs.replace(row, path=file.path) for row in thinned(rows, ROWS_A_LOOK)]
 
 
-def thinned(rows: list[MetricsSeen], most: int) -> list[MetricsSeen]:
-    """About `most` of them, evenly, the last one always."""
-    if len(rows) <= most:
-        return rows
-    stride = -(-len(rows) // most)
-    return rows[-1::-stride][::-1]
-
-
 def _form(path: str) -> Format:
     return JsonLines() if path.endswith(".jsonl") else Events()
 
@@ -158,31 +153,49 @@ def _row(raw: dict[str, object]) -> MetricsSeen | None:
     values: dict[str, float] = {}
     diverged: list[str] = []
     step: int | None = None
+    evaluates = any(key.lower() in _SPLITS and str(value).lower() in _EVALUATIONS for key, value in raw.items())
     for key, value in _flat(raw):
-        name = any_name(key)
-        if key.lower() in _STEPS and isinstance(value, int | float):
-            step = int(value) if math.isfinite(_number(value)) and abs(value) < 1 << 53 else None
-        elif isinstance(value, str) and value.lower() == "nan":
+        name = _named(key, evaluates=evaluates)
+        number = _number(value)
+        if number is None or not name:
+            continue
+        if key.lower() in _STEPS or name in _STEPS:
+            step = int(number) if math.isfinite(number) and abs(number) < 1 << 53 else None
+        elif name in COUNTS:
+            continue
+        elif math.isfinite(number):
+            values[name] = number
+        else:
             diverged.append(name)
-        elif name and name not in COUNTS and isinstance(value, int | float) and not isinstance(value, bool):
-            number = _number(value)
-            if math.isfinite(number):
-                values[name] = number
-            else:
-                diverged.append(name)
-    known = any(name.removeprefix("eval_") in _SIGNS for name in (*values, *diverged))
     # A score alone may be a prediction, one of thousands.
-    if not known or (step is None and "epoch" not in values):
+    if not any(map(_is_sign, (*values, *diverged))) or (step is None and "epoch" not in values):
         return None
     kept = dict(list(values.items())[:MOST_VALUES])
     return MetricsSeen(path="", values=kept, diverged=tuple(diverged[:MOST_VALUES]), training_step=step)
 
 
-def _number(value: int | float) -> float:
+def _named(key: str, *, evaluates: bool) -> str:
+    name = any_name(key)
+    return f"eval_{name}" if evaluates and kept_name(name) is not None and name not in SETTINGS else name
+
+
+def _is_sign(name: str) -> bool:
+    """Whether only trainings have such a figure."""
+    return name == "tokens" or kept_name(name.removeprefix("eval_")) is not None
+
+
+def _number(value: object) -> float | None:
+    """The number, which some trainers write as text; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and (len(value) > 40 or not (value[-1:].isdigit() or value.lower() in _NOT_FINITE)):
+        return None
     try:
         return float(value)
     except OverflowError:
         return math.inf
+    except ValueError:
+        return None
 
 
 def _flat(raw: dict[str, object]) -> list[tuple[str, object]]:
@@ -196,16 +209,31 @@ def _flat(raw: dict[str, object]) -> list[tuple[str, object]]:
     return found
 
 
+@dataclass
 class Events:
     """TensorBoard's event files."""
 
+    _proven: bool = False
+    _broken: bool = False
+
     def rows(self, data: bytes) -> tuple[list[MetricsSeen], int]:
         """The scalars of the whole records, those of one step that stand together as one row."""
-        try:
-            records, used = tfevents.records(data)
-            scalars = [scalar for record in records for scalar in tfevents.scalars(record)]
-        except tfevents.Broken as error:
-            raise NoMetrics from error
+        if self._broken:
+            return [], len(data)
+        records, used, whole = tfevents.records(data)
+        if not whole and not records and not self._proven:
+            raise NoMetrics
+        scalars = []
+        for record in records:
+            try:
+                scalars += tfevents.scalars(record)
+            except tfevents.Broken as error:
+                if not self._proven:
+                    raise NoMetrics from error
+        self._proven = True
+        # Where one length is wrong nobody knows where the next record begins: the rest is lost.
+        used = used if whole else len(data)
+        self._broken = self._broken or not whole
         found: list[MetricsSeen] = []
         for scalar in scalars:
             finite = math.isfinite(scalar.value)

@@ -10,10 +10,26 @@ from dataclasses import dataclass
 MOST_RECORD_BYTES = 1024**2
 """A record that is longer holds a picture or a graph: it is passed over unread."""
 
+LONGEST_CHECKED_BYTES = 1024
+"""A record with scalars is shorter; what is longer is not checked."""
+
 _FRAME = struct.Struct("<QI")
 _CRC_BYTES = 4
+_LENGTH_BYTES = 8
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FLOAT_TYPE, _DOUBLE_TYPE = 1, 2
+
+
+def _crc_table() -> tuple[int, ...]:
+    table = []
+    for entry in range(256):
+        for _ in range(8):
+            entry = (entry >> 1) ^ (0x82F63B78 if entry & 1 else 0)
+        table.append(entry)
+    return tuple(table)
+
+
+_CRC_TABLE = _crc_table()
 
 
 @dataclass(frozen=True)
@@ -30,24 +46,39 @@ class Broken(Exception):
     """These are no records: a file of another kind, or a damaged one."""
 
 
-def records(data: bytes) -> tuple[list[bytes], int]:
-    """The whole records at the start of `data`, and how many bytes they take; a record cut short is left for later.
+def records(data: bytes) -> tuple[list[bytes], int, bool]:
+    """The whole records at the start of `data`, how many bytes they take, and whether what follows may be one.
 
-    Raises `Broken` where a length can't be one. Checksums are not looked at: a wrong length shows soon enough.
+    A record cut short is left for later. One whose content does not fit its checksum is passed over; where a length
+    does not fit its own, nobody knows where the next record begins.
     """
-    found = []
+    found: list[bytes] = []
     at = 0
     while len(data) - at >= _FRAME.size:
-        length, _ = _FRAME.unpack_from(data, at)
-        if length > 1 << 40:
-            raise Broken(f"a record of {length} bytes")
+        length, checksum = _FRAME.unpack_from(data, at)
+        if masked_crc(data[at : at + _LENGTH_BYTES]) != checksum:
+            return found, at, False
         end = at + _FRAME.size + length + _CRC_BYTES
         if end > len(data):
             break
-        if length <= MOST_RECORD_BYTES:
-            found.append(data[at + _FRAME.size : end - _CRC_BYTES])
+        content = data[at + _FRAME.size : end - _CRC_BYTES]
+        # Long ones hold no numbers, and their checksums would take long.
+        if length <= LONGEST_CHECKED_BYTES:
+            if masked_crc(content) == int.from_bytes(data[end - _CRC_BYTES : end], "little"):
+                found.append(content)
+        elif length <= MOST_RECORD_BYTES:
+            found.append(content)
         at = end
-    return found, at
+    return found, at, True
+
+
+def masked_crc(data: bytes) -> int:
+    """The checksum of a TFRecord: CRC-32C, turned and moved by a constant."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _CRC_TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    crc ^= 0xFFFFFFFF
+    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def next_record_bytes(data: bytes) -> int:

@@ -219,6 +219,31 @@ def test_training_that_saw_a_sliver_of_its_data() -> None:
     assert raised(LittleData(CONDITIONS), no_training, 4.0) == ""
 
 
+def test_training_that_loaded_a_sliver_of_the_data_is_told_of_while_it_runs() -> None:
+    there: list[tuple[float, Heard]] = [(0.0, DataFound(10_000_000.0)), (1.0, called())]
+    rule = LittleData(CONDITIONS)
+    loaded = ev.ProgressSeen(call_id="c", progress=Progress(data_tokens=6_000.0))
+    assert raised(rule, [*there, (2.0, loaded)], 3.0) == ""
+    first = loss(2.0, data_tokens=6_000.0, tokens_per_step=16_384.0, step=1)
+    assert raised(rule, [(4.0, first)], 5.0) == (
+        "the training has loaded 6,000 tokens of about 10,000,000 that there are"
+    )
+    # A thousand times the same is no more.
+    last = loss(2.0, data_tokens=6_000.0, tokens_per_step=16_384.0, step=1_000)
+    assert "about 6,000 tokens" in raised(rule, [(6.0, last), (7.0, finished())], 8.0)
+    assert raised(rule, [(9.0, called()), (10.0, loss(2.0, data_tokens=9e6)), (11.0, finished())], 12.0) == ""
+
+
+def test_steps_of_all_epochs_count_as_consumed() -> None:
+    heard: list[tuple[float, Heard]] = [
+        (0.0, DataFound(1_000_000.0)),
+        (1.0, called()),
+        (2.0, loss(2.0, tokens_per_step=1_000.0, step=50, total=100, epoch=3, epochs=3)),
+        (3.0, finished()),
+    ]
+    assert raised(LittleData(CONDITIONS), heard, 4.0) == ""
+
+
 def test_file_that_is_not_the_agents_is_touched() -> None:
     rule = Touched(CONDITIONS)
     touched = FilesTouched(("evaluate.py", "data/test.csv"))

@@ -39,6 +39,13 @@ class Reading:
         return found
 
 
+def frame(content: bytes) -> bytes:
+    """A record as TensorBoard writes it."""
+    length = struct.pack("<Q", len(content))
+    checksum = tfevents.masked_crc(content) if len(content) <= tfevents.LONGEST_CHECKED_BYTES else 0
+    return length + struct.pack("<I", tfevents.masked_crc(length)) + content + struct.pack("<I", checksum)
+
+
 def line(**figures: object) -> bytes:
     """One of a metrics file."""
     return json.dumps(figures).encode() + b"\n"
@@ -141,7 +148,7 @@ def test_scalar_that_tensorflow_wrote_as_a_tensor_is_read() -> None:
 
 
 def test_record_too_long_to_hold_numbers_is_passed_over() -> None:
-    picture = struct.pack("<QI", 5 * PIECE_BYTES, 0) + bytes(5 * PIECE_BYTES + 4)
+    picture = frame(bytes(5 * PIECE_BYTES))
     reading = Reading()
     reading.files["events.out.tfevents.1"] = picture + _RECORDED.read_bytes()
     assert len(reading.look()) == 7
@@ -156,6 +163,44 @@ def test_file_that_only_has_the_name_of_events_is_left_alone(raw: bytes) -> None
     reading = Reading()
     reading.files["events.out.tfevents.1"] = raw
     assert reading.look() == []
+
+
+def test_damaged_record_is_passed_over_and_a_damaged_length_ends_the_file() -> None:
+    data, whole = _RECORDED.read_bytes(), []
+    while data:
+        length = tfevents.next_record_bytes(data)
+        whole.append(data[:length])
+        data = data[length:]
+    last_loss = max(at for at, record in enumerate(whole) if b"train/loss" in record)
+    reading = Reading()
+    damaged = whole[last_loss].replace(b"train/loss", b"train/lost")
+    reading.files["events.out.tfevents.1"] = b"".join([*whole[:last_loss], damaged, *whole[last_loss + 1 :]])
+    found = reading.look()
+    assert [row[1] for row in found] == [0, 10, 20, 30, 40, 50]
+    assert not any(row[3] for row in found)
+    cut = b"\x07" + whole[last_loss - 2][1:]
+    reading.files["events.out.tfevents.2"] = b"".join([*whole[: last_loss - 2], cut, *whole[last_loss - 1 :]])
+    assert [row[1] for row in reading.look()] == [0, 10, 20, 30, 40]
+    reading.files["events.out.tfevents.2"] += b"".join(whole)
+    assert reading.look() == []
+
+
+@pytest.mark.parametrize(
+    ("row", "values", "step"),
+    [
+        ({"current_steps": 10, "total_steps": 375, "loss": 1.2, "lr": 1e-4, "elapsed_time": "0:00:12"},
+         {"loss": 1.2, "lr": 1e-4}, 10),
+        ({"epoch": 1, "train_loss": "12.3", "train_ppl": "600", "train_num_updates": "100"},
+         {"epoch": 1.0, "loss": 12.3, "perplexity": 600.0}, 100),
+        ({"step": 5, "split": "val", "loss": 3.0, "lr": 0.1}, {"eval_loss": 3.0, "lr": 0.1}, 5),
+        ({"step": 5, "phase": "train", "loss": 3.0}, {"loss": 3.0}, 5),
+        ({"step": 5, "policy_loss": 0.5}, {"policy_loss": 0.5}, 5),
+    ],
+)  # fmt: skip
+def test_rows_of_other_writers_are_read(row: dict[str, object], values: dict[str, float], step: int | None) -> None:
+    found = json_row(line(**row))
+    assert found is not None
+    assert (found.values, found.training_step) == (values, step)
 
 
 def test_file_without_end_is_given_up() -> None:

@@ -5,7 +5,7 @@ from agent.record.values import Purpose, Score
 
 
 class CheckpointSeen(Body, frozen=True, kw_only=True, tag="checkpoint_seen"):
-    """A weights file is there or has grown; `path` is relative to the work folder."""
+    """A weights file is there or has grown; `path` is relative to the work folder, with a `*` for its shards."""
 
     path: str
     size_bytes: int

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from agent.record import events as ev
 from agent.record.alarm_settings import Alarm
+from agent.record.values import Progress
 from agent.runner.alarms.base import Conditions, DataFound, Heard, Moment, RunningCommand, Trouble, said_s
 
 _WINDOW = 5
@@ -150,11 +151,15 @@ class TooSlow:
 
 @dataclass
 class LittleData:
-    """A training that has ended had consumed far less text than there is."""
+    """A training has loaded, or had consumed when it ended, far less text than there is.
+
+    What was consumed more than once counts once where the training says how much it has loaded.
+    """
 
     conditions: Conditions
     alarm: Alarm = "little_data"
     _there: float | None = None
+    _loaded: float | None = None
     _consumed: float = 0.0
     _counted: float = 0.0
     _rate: tuple[float, float] | None = None
@@ -168,10 +173,12 @@ class LittleData:
                 self._there = tokens
             case ev.ToolCalled():
                 self._consumed, self._counted, self._rate, self._trains = 0.0, 0.0, None, False
+                self._loaded = None
             case ev.ProgressSeen(progress=progress):
                 self._take(progress.values, at)
+                self._loaded = progress.data_tokens or self._loaded
                 if progress.tokens_per_step and progress.step:
-                    self._counted = max(self._counted, progress.tokens_per_step * progress.step)
+                    self._counted = max(self._counted, progress.tokens_per_step * _steps_in_all(progress))
                 if progress.rate_unit == "tok/s" and progress.rate is not None:
                     self._pass_time(at)
                     self._rate = progress.rate, at
@@ -192,14 +199,24 @@ class LittleData:
 
     def _end(self) -> None:
         used = self._counted or self._consumed
+        if self._loaded is not None:
+            used = min(used or self._loaded, self._loaded)
         if not self._trains or not used or self._there is None:
             return
-        short = used < self.conditions.settings.data_share * self._there
-        self._short = (used, self._there) if short else None
+        self._short = (used, self._there) if self._is_short(used, self._there) else None
         self._trains = False
 
+    def _is_short(self, used: float, there: float) -> bool:
+        return used < self.conditions.settings.data_share * there
+
     def trouble(self, moment: Moment) -> Trouble | None:
-        """What the last training that ended says."""
+        """What the running training has loaded, or the last one that ended consumed."""
+        loaded, there = self._loaded, self._there
+        if self._trains and loaded is not None and there is not None and self._is_short(loaded, there):
+            return Trouble(
+                f"the training has loaded {loaded:,.0f} tokens of about {there:,.0f} that there are",
+                "most of the data will never be seen: is the data loading as it should be? interrupt it",
+            )
         if self._short is None:
             return None
         used, there = self._short
@@ -207,3 +224,11 @@ class LittleData:
             f"the training consumed about {used:,.0f} tokens of the {there:,.0f} that there are",
             "most of the data was never seen: is the step count, or the data loading, as it should be?",
         )
+
+
+def _steps_in_all(progress: Progress) -> int:
+    """Steps through all epochs so far."""
+    step = progress.step or 0
+    if progress.epoch is None or not progress.total or progress.total == progress.epochs:
+        return step
+    return max(0, progress.epoch - 1) * progress.total + step
