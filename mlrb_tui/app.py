@@ -119,7 +119,8 @@ class MlrbApp(App[int]):
     def _show_run(self, recording: "Recording") -> None:
         from mlrb_tui.screens.run import RunScreen
 
-        self.push_screen(RunScreen(recording, viewer=self.viewer, read_only=self.read_only))
+        ascii_only = self.settings.glyphs == "ascii"
+        self.push_screen(RunScreen(recording, viewer=self.viewer, read_only=self.read_only, ascii_only=ascii_only))
 
     def complain(self, error: MlrbError) -> None:
         """Say what went wrong, and what helps."""
