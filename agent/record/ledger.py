@@ -36,6 +36,12 @@ def read_commands(path: Path) -> list[CommandHours]:
         return of_commands(reader.of_kinds(_KINDS))
 
 
+def of_call(reader: EventReader, called: int, upto: int) -> GpuHours:
+    """What the GPUs were held and used for from that event to the other, however long the log is."""
+    before, after = reader.summary(called), reader.summary(upto)
+    return _between(before, after)
+
+
 def of_commands(events: Iterable[ev.Event]) -> list[CommandHours]:
     """As `read_commands`, of these events: all of a run's, or those that the sums hang on."""
     found: list[CommandHours] = []
@@ -55,11 +61,15 @@ def of_commands(events: Iterable[ev.Event]) -> list[CommandHours]:
 
 
 def _command(called: ev.ToolCalled, before: RunSummary, after: RunSummary) -> CommandHours:
-    held_s, busy_s = after.gpu_held_s - before.gpu_held_s, after.gpu_busy_s - before.gpu_busy_s
     return CommandHours(
         call_id=called.call_id,
         step=after.step,
         command=one_line(preview(called.summary), _COMMAND_CHARACTERS) or called.tool,
         seconds=round(after.at - before.at, 3),
-        gpu_hours=hours(held_s, busy_s, after.gpu_usd_per_hour),
+        gpu_hours=_between(before, after),
     )
+
+
+def _between(before: RunSummary, after: RunSummary) -> GpuHours:
+    held_s, busy_s = after.gpu_held_s - before.gpu_held_s, after.gpu_busy_s - before.gpu_busy_s
+    return hours(held_s, busy_s, after.gpu_usd_per_hour)

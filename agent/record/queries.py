@@ -120,6 +120,21 @@ def failed_tools(reader: EventReader, *, first: int, last: int) -> list[tuple[in
     return [(_whole(seq), at) for seq, at in rows if isinstance(at, float)]
 
 
+def mentioning(
+    reader: EventReader, kind: str, field: str, *, first: int, last: int, limit: int = 240
+) -> list[ev.Event]:
+    """Events of one kind in a range whose body holds that piece of JSON, the newest `limit` of them, oldest first.
+
+    Ask in ranges of some ten thousands: this reads each body.
+    """
+    found = _events(
+        reader,
+        "kind = ? AND seq BETWEEN ? AND ? AND instr(body, CAST(? AS BLOB)) > 0 ORDER BY seq DESC LIMIT ?",
+        (kind, first, last, field, limit),
+    )
+    return found[::-1]
+
+
 def matching(
     reader: EventReader, needle: str, kinds: Sequence[str], *, first: int, last: int, newest_first: bool
 ) -> int | None:

@@ -5,7 +5,6 @@ from typing import Annotated, Literal, NewType
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.record.crew import Crew as Crew
 from agent.record.measured import Gpu as Gpu
 from agent.record.measured import Host as Host
 from agent.record.measured import Progress as Progress
@@ -67,8 +66,6 @@ class WantedApproval(Struct, frozen=True, kw_only=True, omit_defaults=True):
     rule: str = ""
     """What `always` would let through; empty where there is no class that could safely be let through."""
     asked_at: float = 0.0
-    worker: int = 0
-    """Whose call it is; 0 is the supervisor's, or that of the only agent."""
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -252,6 +249,8 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     gpu_usd_per_hour: float | None = None
     """What one GPU costs: on its machine, by `hosts.toml`; else as the settings said at the launch."""
     progress: Progress | None = None
+    progress_at: float | None = None
+    """When it was seen."""
     loss_tail: tuple[float, ...] = ()
     """The last 24 losses seen, for a sparkline."""
     diverged: tuple[str, ...] = ()
@@ -261,5 +260,3 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A kill's checklist, as far as it is filled in."""
     leftovers: tuple[str, ...] = ()
     """What a stop could not prove gone."""
-    crew: Crew = Crew()
-    """The plan and its workers, where a supervisor leads some."""

@@ -3,6 +3,7 @@
 import msgspec
 
 from agent.record import events as ev
+from agent.record.ledger import of_call
 from agent.record.log import EventReader
 from agent.record.text import one_line
 from mlrb_tui.views import words
@@ -17,9 +18,10 @@ def document_of(reader: EventReader, block: AnyBlock, upto: int) -> Document:
     """The block's text; a command's output is read as it is looked at."""
     event = reader.get(block.seq)
     if isinstance(block, Called):
+        lines = [*_call_lines(reader, event, block), *_gpu_lines(reader, block, upto), ("", "")]
         if block.tail or not block.finished:
-            return Output(reader, block, _call_lines(reader, event, block), upto)
-        return Document([*_call_lines(reader, event, block), *_answer_lines(reader, block, upto)])
+            return Output(reader, block, lines, upto)
+        return Document([*lines, *_answer_lines(reader, block, upto)])
     return Document(_event_lines(reader, event) if event is not None else [])
 
 
@@ -87,15 +89,27 @@ def _call_lines(reader: EventReader, event: ev.Event | None, block: Called) -> L
         lines += [(f"{sign} {text}", "added" if sign == "+" else "removed") for sign, text in changed]
     elif block.tool not in ("bash", "python"):
         lines += [(f"{name}: {value}", "dim") for name, value in block.arguments.items() if str(value) not in title]
-    return [*lines, ("", "")]
+    return lines
+
+
+def _gpu_lines(reader: EventReader, block: Called, upto: int) -> Lines:
+    """What the GPUs were held for, and did, while it ran."""
+    ended = _ended(reader, block, upto)
+    said = words.gpu_time(of_call(reader, block.seq, upto if ended is None else ended.seq))
+    return [(f"{said}{'' if block.finished else ' so far'}", "dim")] if said else []
+
+
+def _ended(reader: EventReader, block: Called, upto: int) -> ev.Event | None:
+    for event in reader.of_kinds(("tool_finished",), after=block.seq, upto=upto, limit=400):
+        if isinstance(event.body, ev.ToolFinished) and event.body.call_id == block.call_id:
+            return event
+    return None
 
 
 def _answer_lines(reader: EventReader, block: Called, upto: int) -> Lines:
     """What the agent was told, out of the log."""
-    for event in reader.of_kinds(("tool_finished",), after=block.seq, upto=upto, limit=400):
-        if isinstance(event.body, ev.ToolFinished) and event.body.call_id == block.call_id:
-            return _plain(reader.text(event.body.observation))
-    return []
+    event = _ended(reader, block, upto)
+    return _plain(reader.text(event.body.observation)) if event and isinstance(event.body, ev.ToolFinished) else []
 
 
 def _plain(text: str) -> Lines:

@@ -14,8 +14,13 @@ _PLURALS: dict[Mood, str] = {"needs you": "need you", "alarm": "alarms"}
 HEADING = (Span(" mlrb", "strong"),)
 
 
-def header(counts: FleetCounts, glyphs: Glyphs, width: int, *, shown: int, query: str, order: str) -> Row:
-    """The figures at the left, the filter and the order at the right; what has no room is left out."""
+def header(
+    counts: FleetCounts, sums: FleetCounts, glyphs: Glyphs, width: int, *, shown: int, query: str, order: str
+) -> Row:
+    """The figures at the left, the filter and the order at the right; what has no room is left out.
+
+    `counts` are of all runs, `sums` of those that the filter lets by.
+    """
     left: list[Span] = [*HEADING]
     for mood, word in _WORDS.items():
         if number := counts.moods.get(mood, 0):
@@ -25,16 +30,35 @@ def header(counts: FleetCounts, glyphs: Glyphs, width: int, *, shown: int, query
         left.append(Span(f"   {glyphs.moods['done']} {counts.ended_today} ended today", "muted"))
     if counts.total and not counts.moods.keys() & _WORDS.keys() and not counts.ended_today:
         left.append(Span(f"   {words.count(counts.total, 'run')}", "muted"))
-    sign = "" if counts.spent_known else "≥"
-    spent = Span(f"   spent {sign}${counts.spent_usd:,.2f}", "muted")
-    if width_of((*left, spent)) <= width:
-        left.append(spent)
     right = [Span(f"by {order} ", "muted")] if counts.total else []
     if query:
         right = [Span(f"filter {query}  ", "info"), Span(f"{shown} of {counts.total}  ", "muted"), *right]
+    for index, figure in enumerate(_figures(sums)):
+        # What was spent is told whatever goes for it; the other figures only take room that is left over.
+        others = width_of(tuple(right)) + 2 if index else 0
+        if width_of((*left, figure)) + others <= width:
+            left.append(figure)
     while right and width_of((*left, *right)) + 2 > width and width > 40:
         right.pop()
     return apart(tuple(left), tuple(right), width)
+
+
+def _figures(counts: FleetCounts) -> list[Span]:
+    """What the runs cost and held, the weightiest first."""
+    sign = "" if counts.spent_known else "≥"
+    found = [f"spent {sign}${counts.spent_usd:,.2f}"]
+    hours = counts.gpu_hours
+    if counts.gpus:
+        found.append(f"gpu {counts.gpus_busy}/{counts.gpus} busy")
+    if hours.reserved:
+        found.append(f"held {_hours(hours.reserved)}  idle {_hours(hours.idle)}")
+    if hours.cost_usd is not None:
+        found.append(f"gpus ${hours.cost_usd:,.2f}")
+    return [Span(f"   {said}", "muted") for said in found]
+
+
+def _hours(value: float) -> str:
+    return f"{value:.0f} h" if value >= 10 else f"{value:.1f} h"
 
 
 EMPTY_STATE: tuple[Row, ...] = (

@@ -3,6 +3,7 @@
 import msgspec
 
 from agent.record.clocks import clocks_at
+from agent.record.gpu_time import gpu_time_at
 from agent.record.text import one_line
 from agent.record.values import RunSummary
 from mlrb_tui.views import words
@@ -10,7 +11,18 @@ from mlrb_tui.views import words
 
 def at_moment(summary: RunSummary, now: float) -> RunSummary:
     """The summary with the time since its last event booked on the clock that runs."""
-    return msgspec.structs.replace(summary, **clocks_at(summary, now))
+    return msgspec.structs.replace(summary, **clocks_at(summary, now), **gpu_time_at(summary, now))
+
+
+def ends_in_s(summary: RunSummary, now: float) -> float | None:
+    """Seconds until the running command is done, by its own account; None where it gives none."""
+    progress = summary.progress
+    if progress is None:
+        return None
+    told_s = progress.eta_s if progress.command_eta_s is None else progress.command_eta_s
+    if told_s is None:
+        return None
+    return max(0.0, told_s - (now - summary.progress_at if summary.progress_at is not None else 0.0))
 
 
 def activity(summary: RunSummary, now: float) -> str:

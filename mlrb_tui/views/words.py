@@ -5,7 +5,7 @@ import time
 from agent.record.clocks import clocks_at, moment_by_wall
 from agent.record.gpu_time import GpuHours, of_run
 from agent.record.text import one_line
-from agent.record.values import Crew, Limits, RunSummary, Score
+from agent.record.values import Limits, RunSummary, Score
 
 _BYTES = ("B", "kB", "MB", "GB", "TB")
 
@@ -156,7 +156,6 @@ def described(summary: RunSummary, doing: str) -> dict[str, str]:
         "agent": f"{summary.scaffold} · {summary.model} · {summary.sandbox}",
         "state": state(summary) + (f": {one_line(summary.outcome_detail)}" if summary.outcome_detail else ""),
         "now": doing,
-        **crew(summary.crew),
         "steps": str(summary.step),
         "limits": limits(summary.limits),
         "worked": duration(summary.working_s),
@@ -170,22 +169,14 @@ def described(summary: RunSummary, doing: str) -> dict[str, str]:
         "score": score_in_full(final),
         "people": count(summary.interventions, "intervention") if summary.interventions else "",
         "errors": str(summary.errors) if summary.errors else "",
-        "alert": summary.last_alert,
         "leftovers": "; ".join(summary.leftovers),
-    }
+    } | _alarms(summary)
 
 
-def crew(found: Crew) -> dict[str, str]:
-    """The plan and its workers, where there are any."""
-    if not found.plans:
-        return {}
-    steps = "; ".join(f"{one_line(step.name, 40)} {step.state}" for step in found.steps)
-    workers = [f"{len(found.at_work)} at work", f"{found.started} started"]
-    changed = f", changed {count(found.plans - 1, 'time')}" if found.plans > 1 else ""
-    return {
-        "plan": f"{found.done} of {count(len(found.steps), 'step')} done{changed}: {steps}",
-        "workers": ", ".join(workers),
-    }
+def _alarms(summary: RunSummary) -> dict[str, str]:
+    """What stands, each with what one could do about it, the newest first."""
+    said = [" · ".join(part for part in (each.message, each.hint) if part) for each in summary.standing[::-1]]
+    return {f"alarm {number}" if len(said) > 1 else "alarm": one for number, one in enumerate(said, 1)}
 
 
 def gpu_hours(found: GpuHours) -> str:
@@ -193,6 +184,15 @@ def gpu_hours(found: GpuHours) -> str:
     if not found.reserved:
         return ""
     said = f"{found.reserved:.3g} GPU-h reserved, {found.busy:.3g} busy, {found.idle:.3g} idle"
+    return said if found.cost_usd is None else f"{said}, ${found.cost_usd:.2f}"
+
+
+def gpu_time(found: GpuHours) -> str:
+    """As `gpu_hours`, for what takes less than hours."""
+    if not found.reserved:
+        return ""
+    parts = (("reserved", found.reserved), ("busy", found.busy), ("idle", found.idle))
+    said = "GPU time " + ", ".join(f"{name} {duration(round(hours * 3600))}" for name, hours in parts)
     return said if found.cost_usd is None else f"{said}, ${found.cost_usd:.2f}"
 
 

@@ -1,14 +1,21 @@
 """GPU-hours add up: what is held and not used is idle, and what nobody sampled is never called busy."""
 
+import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from agent.record import events as ev
 from agent.record.gpu_time import SAMPLE_HOLDS_S, gpu_time_at, of_run, total
 from agent.record.ledger import of_commands
+from agent.record.log import EventReader, write_events
 from agent.record.summary import fold_all
 from agent.record.values import Gpu, Limits, RunSummary
+from mlrb_tui.views.blocks import Called
+from mlrb_tui.views.detail import document_of
+from mlrb_tui.views.now import at_moment
+from mlrb_tui.views.run import RunView
 
 
 def numbered(timed: list[tuple[float, ev.AnyBody]]) -> Iterator[ev.Event]:
@@ -95,3 +102,31 @@ def test_total_of_runs_counts_only_known_prices() -> None:
     whole = total(runs)
     assert (whole.reserved, whole.busy, whole.idle, whole.cost_usd) == (3.0, 1.0, 2.0, 2.0)
     assert total([]).cost_usd is None
+
+
+def test_command_that_is_opened_shows_what_it_held_and_cost(tmp_path: Path) -> None:
+    timed: list[tuple[float, ev.AnyBody]] = [
+        (0.0, sample(0.0)),
+        (3_600.0, ev.ToolCalled(call_id="a", tool="bash", summary="python train.py")),
+        (3_600.0, sample(80.0)),
+        (3_620.0, sample(0.0)),
+        (3_680.0, ev.ToolFinished(call_id="a", message_id="m", exit_code=0)),
+        (9_000.0, ev.RunEnded(outcome="submitted")),
+    ]
+    write_events(tmp_path / "events.db", numbered(timed))
+    with EventReader(tmp_path / "events.db") as reader:
+        view = RunView(reader)
+        block = next(block for block in view.transcript.blocks if isinstance(block, Called))
+        whole = document_of(reader, block, view.newest).whole()
+        assert "GPU time reserved 1 m 20 s, busy 20 s, idle 1 m 00 s, $0.08" in whole
+        running = dataclasses.replace(block, finished=False)
+        assert "reserved 20 s, busy 20 s, idle 0 s, $0.02 so far" in document_of(reader, running, 6).whole()
+    (command,) = of_commands(numbered(timed))
+    assert command.gpu_hours.reserved == pytest.approx(80 / 3600, abs=1e-6)
+
+
+def test_sums_of_a_live_run_go_on_between_its_events() -> None:
+    summary = fold_all(numbered([(0.0, sample(80.0)), (10.0, ev.StepStarted())]))
+    later = at_moment(summary, 1_040.0)
+    assert seconds(later) == (40.0, 40.0)
+    assert seconds(at_moment(summary, 1_500.0)) == (500.0, 60.0)
