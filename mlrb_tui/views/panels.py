@@ -3,60 +3,64 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from agent.record.gpu_time import GpuHours, of_run
 from agent.record.text import one_line
-from agent.record.values import Gpu, RunSummary, Score
-from mlrb_tui.views import checklist, words
-from mlrb_tui.views.charts import bar, curve, spark
+from agent.record.values import RunSummary, Score
+from mlrb_tui.views import alarms, checklist, gpu_panel, host_panel, training_panels, words
+from mlrb_tui.views.charts import bar, spark
+from mlrb_tui.views.panel import Panel
+from mlrb_tui.views.panel import Shown as Shown
 from mlrb_tui.views.rows import EMPTY, Row, Span, apart, cells, cut, cut_row, row, width_of
 from mlrb_tui.views.scores import figure, verdict
-from mlrb_tui.views.series import Readings
 
-_LEAST_PLOT, _MOST_PLOT = 4, 9
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A titled box of rows."""
-
-    title: str
-    rows: list[Row]
+_USUAL_PLOT = 9
+_FEW_ROWS, _MANY_ROWS = 4, 12
+Maker = Callable[[Shown, int], list[Panel]]
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What the panels are drawn from."""
+@dataclass
+class _Placed:
+    """A panel that has room, at the size that it has."""
 
-    summary: RunSummary
-    """Already brought forward to `now`."""
-    readings: Readings
-    now: float
-    killing: bool = False
-    """Somebody asked for the run's end, and it is not there yet."""
-
-
-Maker = Callable[[Shown, int], Panel | None]
+    place: int
+    sizes: list[Panel]
+    panel: Panel
 
 
 def boxes(shown: Shown, width: int, height: int) -> list[Row]:
-    """The panels as rows of exactly `width` columns, at most `height` of them."""
+    """The panels as rows of exactly `width` columns, at most `height` of them.
+
+    Each has room in its smallest form before any grows, the weightiest first; the loss has what is left over.
+    """
     inner = width - 4
-    panels = [panel for make in (_kill, _left, _score, _machine, _rate, _checkpoints) if (panel := make(shown, inner))]
-    order = {"kill": -1, "left": 0, "score": 1, "throughput": 3, "checkpoints": 5}
-    panels.sort(key=lambda panel: order.get(panel.title, 2))
-    used = sum(len(panel.rows) + 2 for panel in panels)
-    if (loss := _loss(shown, inner, height - used - 3)) is not None:
-        panels.insert(len(panels) - (panels[-1].title == "checkpoints" if panels else 0), loss)
-    return _fitted(panels, width, height)
+    placed: list[_Placed] = []
+    free = height
+    for make in _BY_WEIGHT:
+        sizes = make(shown, inner)
+        # A curve of the loss tells more than whatever comes below it in weight.
+        least = sizes[-1:] if make is _loss and sizes and sizes[-1].height <= free // 2 else sizes[:1]
+        if least and least[0].height <= free:
+            placed.append(_Placed(_FROM_TOP.index(make), sizes, least[0]))
+            free -= least[0].height
+    for one in placed:
+        if one.place == _FROM_TOP.index(_loss):
+            free -= _grow_loss(one, shown, inner, free, _USUAL_PLOT)
+        for larger in one.sizes[:0:-1]:
+            if larger.height - one.panel.height <= free:
+                free -= larger.height - one.panel.height
+                one.panel = larger
+                break
+    for one in placed:
+        if one.place == _FROM_TOP.index(_loss):
+            _grow_loss(one, shown, inner, free, training_panels.MOST_PLOT)
+    return [line for one in sorted(placed, key=lambda one: one.place) for line in _box(one.panel, width)]
 
 
-def _fitted(panels: list[Panel], width: int, height: int) -> list[Row]:
-    rows: list[Row] = []
-    for panel in panels:
-        box = _box(panel, width)
-        if len(rows) + len(box) > height:
-            continue
-        rows += box
-    return rows
+def _grow_loss(one: _Placed, shown: Shown, inner: int, free: int, rows: int) -> int:
+    """Draw the curve on up to so many rows; returns how many more it takes now."""
+    before = one.panel.height
+    one.panel = training_panels.loss(shown, inner, min(before + free, rows + 3)) or one.panel
+    return one.panel.height - before
 
 
 def _box(panel: Panel, width: int) -> list[Row]:
@@ -74,19 +78,31 @@ def _filled(line: Row, width: int) -> Row:
 # ── how it is ended ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _kill(shown: Shown, width: int) -> Panel | None:
+def _kill(shown: Shown, width: int) -> list[Panel]:
     if not (shown.killing or shown.summary.proofs):
-        return None
-    return Panel("kill", [cut_row(line, width) for line in checklist.rows(shown.summary)])
+        return []
+    return [Panel("kill", [cut_row(line, width) for line in checklist.rows(shown.summary)])]
+
+
+# ── what is wrong ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _alarms(shown: Shown, width: int) -> list[Panel]:
+    found = alarms.standing(shown.summary)
+    if not found:
+        return []
+    drawn = [alarms.panel_rows(found, shown.now, width, rows) for rows in (_FEW_ROWS, _MANY_ROWS)]
+    return [Panel("alarms · ! shows all", rows) for rows in (drawn if len(drawn[1]) > len(drawn[0]) else drawn[:1])]
 
 
 # ── what is left ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _left(shown: Shown, width: int) -> Panel | None:
-    rows = [_limit(name, part, said, width) for name, part, said in left(shown.summary)]
-    rows += [row(Span(line, "dim")) for line in _lines_of(clocks(shown), width)]
-    return Panel("left" if len(rows) > 1 else "used", rows)
+def _left(shown: Shown, width: int) -> list[Panel]:
+    bars = [_limit(name, part, said, width) for name, part, said in left(shown.summary)]
+    rows = bars + [row(Span(line, "dim")) for line in _lines_of(clocks(shown), width)]
+    title = "left" if bars else "used"
+    return [Panel(title, bars), Panel(title, rows)] if bars else [Panel(title, rows)]
 
 
 def left(summary: RunSummary) -> list[tuple[str, float, str]]:
@@ -125,12 +141,20 @@ def clocks(shown: Shown) -> list[str]:
         parts.append(f"asked {words.clock(summary.approval_s)}")
     if summary.waited_s >= 1:
         parts.append(f"waited {words.clock(summary.waited_s)}")
-    if summary.gpus and summary.started_at is not None:
-        until = summary.ended_at if summary.ended_at is not None else shown.now
-        parts.append(f"gpu held {words.clock(until - summary.started_at)}")
+    if summary.gpu_held_s >= 1:
+        parts += _ledger(of_run(summary))
     elif summary.limits.cost_usd is None and summary.cost_usd:
         parts.append(f"cost {words.cost(summary)}")
     return parts
+
+
+def _ledger(found: GpuHours) -> list[str]:
+    """What the GPUs were held for, how much of that they idled, and what it cost."""
+    parts = [
+        f"gpu held {words.clock(round(found.reserved * 3600))}",
+        f"gpu idle {words.clock(round(found.idle * 3600))}",
+    ]
+    return parts + ([f"gpu ${found.cost_usd:.2f}"] if found.cost_usd is not None else [])
 
 
 def _lines_of(parts: Sequence[str], width: int) -> list[str]:
@@ -144,122 +168,18 @@ def _lines_of(parts: Sequence[str], width: int) -> list[str]:
     return lines
 
 
-# ── machine ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _machine(shown: Shown, width: int) -> Panel | None:
-    return _gpu(shown, width) if shown.summary.gpus else _host(shown, width)
-
-
-def _gpu(shown: Shown, width: int) -> Panel | None:
-    gpu, *others = shown.summary.gpus
-    memory = shown.readings.gpu_memory.get(gpu.index)
-    busy = shown.readings.gpu_busy.get(gpu.index)
-    total = gpu.memory_total_bytes
-    used = "n/a" if gpu.memory_used_bytes is None else words.size(gpu.memory_used_bytes)
-    of = f" of {words.size(total)}" if total else ""
-    peak = f"peak {words.size(max(memory.values))}" if memory and memory.values else ""
-    rows = [apart(row("memory ", Span(used, "strong"), Span(of, "dim")), row(Span(peak, "dim")), width)]
-    rows += _sparkline(memory.values if memory else [], width, high=total)
-    busy_now = Span(_percent(gpu.utilization_percent), "strong")
-    rows.append(cut_row(row("busy   ", busy_now, Span(_heat(gpu), "dim")), width))
-    rows += _sparkline(busy.values if busy else [], width, high=100.0)
-    rows += [cut_row(row(Span(f"gpu {other.index}  ", "dim"), Span(_one_gpu(other))), width) for other in others[:7]]
-    name = one_line(gpu.name, 24)
-    return Panel(f"gpu {gpu.index}" + (f" · {name}" if name else ""), rows)
-
-
-def _one_gpu(gpu: Gpu) -> str:
-    used = "n/a" if gpu.memory_used_bytes is None else words.size(gpu.memory_used_bytes)
-    return f"{used}  {_percent(gpu.utilization_percent)}{_heat(gpu)}"
-
-
-def _percent(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.0f} %"
-
-
-def _heat(gpu: Gpu) -> str:
-    power = f"   {gpu.power_w:.0f} W" if gpu.power_w is not None else ""
-    return power + (f"   {gpu.temperature_c:.0f} °C" if gpu.temperature_c is not None else "")
-
-
-def _host(shown: Shown, width: int) -> Panel | None:
-    host = shown.summary.host
-    if host is None:
-        return None
-    cores = f" of {words.count(host.cpu_cores, 'core')}" if host.cpu_cores else ""
-    processes = words.count(host.processes, "process", "processes") if host.processes is not None else ""
-    busy = row("cpu    ", Span(_percent(host.cpu_percent), "strong"), Span(cores, "dim"))
-    rows = [apart(busy, row(Span(processes, "dim")), width)]
-    rows += _sparkline(shown.readings.cpu.values, width, high=(host.cpu_cores or 1) * 100)
-    used = "n/a" if host.memory_used_bytes is None else words.size(host.memory_used_bytes)
-    of = f" of {words.size(host.memory_limit_bytes)}" if host.memory_limit_bytes else ""
-    rows.append(cut_row(row("memory ", Span(used, "strong"), Span(of, "dim")), width))
-    rows += _sparkline(shown.readings.memory.values, width, high=host.memory_limit_bytes)
-    return Panel("host", rows)
-
-
-def _sparkline(values: Sequence[float], width: int, *, high: float | None = None) -> list[Row]:
-    if len(values) < 2:
-        return []
-    return [row(Span(spark(values, width, low=0.0, high=high), "spark"))]
-
-
-# ── training ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _rate(shown: Shown, width: int) -> Panel | None:
-    rate = shown.readings.rate
-    if rate.last is None:
-        return None
-    value = row(Span(words.number(rate.last), "strong"), f" {one_line(shown.readings.rate_unit, 16)}")
-    return Panel("throughput", [cut_row(value, width), *_sparkline(rate.values, width)])
-
-
-def _loss(shown: Shown, width: int, room: int) -> Panel | None:
-    loss = shown.readings.loss
-    diverged = "loss" in shown.readings.diverged
-    if (loss.last is None or loss.low is None) and not diverged:
-        return None
-    evals = [(name, value) for name, value in shown.readings.values.items() if name.startswith("eval_")]
-    said = [_last_loss(shown.readings)]
-    if loss.low is not None:
-        said.append(Span(f"   best {'~' if loss.thinned else ''}{loss.low:.4g}", "dim"))
-    more = [Span(f"   {one_line(name, 16).replace('_', ' ')} {value:.4g}", "dim") for name, value in evals[:1]]
-    said += more if width_of((*said, *more)) <= width else []
-    rows = [cut_row(row(*said), width)]
-    height = min(_MOST_PLOT, room)
-    if len(loss.values) >= 3 and height >= _LEAST_PLOT:
-        rows += _plot(loss.values, width, height)
-    else:
-        rows += [row(Span(spark(loss.values, width), "spark"))] if len(loss.values) > 1 else []
-    return Panel("loss", rows)
-
-
-def _last_loss(readings: Readings) -> Span:
-    """The loss as it was printed last; red where that was no number."""
-    if "loss" in readings.diverged:
-        return Span(words.NOT_FINITE, "bad")
-    return Span(f"{readings.loss.last:.4g}", "strong")
-
-
-def _plot(values: Sequence[float], width: int, height: int) -> list[Row]:
-    low, high = min(values), max(values)
-    names = [figure(high)] + [""] * (height - 2) + [figure(low)]
-    wide = max(cells(name) for name in names) + 1
-    lines = curve(values, width - wide - 1, height, low=low, high=high)
-    return [
-        row(Span(f"{name:>{wide - 1}} ", "dim"), Span("┤" if name else "│", "faint"), Span(line, "spark"))
-        for name, line in zip(names, lines, strict=True)
-    ]
-
-
 # ── results ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _score(shown: Shown, width: int) -> Panel | None:
+def _score(shown: Shown, width: int) -> list[Panel]:
     score = shown.summary.final_score or shown.summary.last_score
-    return None if score is None else Panel("score", score_rows(score, shown.summary, width))
+    return [] if score is None else [Panel("score", score_rows(score, shown.summary, width))]
+
+
+def _loss(shown: Shown, width: int) -> list[Panel]:
+    """In its smallest form, and with the smallest curve; how much room that has is known last."""
+    found = (training_panels.loss(shown, width, height) for height in (0, training_panels.LEAST_PLOT + 3))
+    return list({panel.height: panel for panel in found if panel is not None}.values())
 
 
 def score_rows(score: Score, summary: RunSummary, width: int) -> list[Row]:
@@ -283,25 +203,15 @@ def score_rows(score: Score, summary: RunSummary, width: int) -> list[Row]:
     return rows + ([cut_row(row(Span(said, "dim")), width)] if said else [])
 
 
-def _checkpoints(shown: Shown, width: int) -> Panel | None:
-    found = shown.readings.checkpoints[-3:][::-1]
-    if not found:
-        return None
-    rows = []
-    for path, size, at in found:
-        about = Span(f"{words.size(size)} {words.duration(shown.now - at) + ' ago':>13}", "dim")
-        rows.append(apart(row(_checkpoint_name(path)), row(about), width))
-    return Panel("checkpoints", rows)
-
-
-def _checkpoint_name(path: str) -> str:
-    """The folder, where the file in it has the name that every checkpoint's has."""
-    folder, _, name = one_line(path, 200).rpartition("/")
-    return (
-        folder
-        if folder and name.startswith(("model.", "pytorch_model", "adapter_model"))
-        else f"{folder}/{name}".lstrip("/")
-    )
+_FROM_TOP: tuple[Maker, ...] = (
+    _kill, _alarms, _left, _score, gpu_panel.panels, host_panel.panels, training_panels.rate, _loss,
+    training_panels.checkpoints,
+)  # fmt: skip
+_BY_WEIGHT: tuple[Maker, ...] = (
+    _kill, _alarms, _left, _loss, gpu_panel.panels, _score, training_panels.rate, training_panels.checkpoints,
+    host_panel.panels,
+)  # fmt: skip
+"""What has no room goes from the end."""
 
 
 # ── where there is no room for panels ────────────────────────────────────────────────────────────────────
@@ -328,7 +238,7 @@ def _strip_parts(shown: Shown) -> list[Row]:
         parts.append(row(Span(f"{score.scale} {score.split} ", "dim"), *_score_in_short(score)))
     if readings.loss.last is not None or "loss" in readings.diverged:
         picture = Span(spark(readings.loss.values, 10), "spark")
-        parts.append(row(Span("loss ", "dim"), _last_loss(readings), " ", picture))
+        parts.append(row(Span("loss ", "dim"), training_panels.last_loss(readings), " ", picture))
     if summary.state != "ended":
         parts += _machine_in_short(summary)
     if readings.rate.last is not None:
@@ -345,11 +255,5 @@ def _score_in_short(score: Score) -> Row:
 
 def _machine_in_short(summary: RunSummary) -> list[Row]:
     if summary.gpus:
-        gpu = summary.gpus[0]
-        used = "n/a" if gpu.memory_used_bytes is None else words.size(gpu.memory_used_bytes)
-        return [row(Span("gpu ", "dim"), f"{used} {_percent(gpu.utilization_percent)}")]
-    if summary.host is None:
-        return []
-    memory = summary.host.memory_used_bytes
-    used = "" if memory is None else f" {words.size(memory)}"
-    return [row(Span("cpu ", "dim"), _percent(summary.host.cpu_percent) + used)]
+        return [gpu_panel.in_short(summary.gpus)]
+    return [] if summary.host is None else [host_panel.in_short(summary.host)]

@@ -11,6 +11,11 @@ from agent.record.values import Gpu, Progress
 _MOST = 480
 _READ = 90
 _LOOK_BACK = 60
+_EVALS_WITHIN = 20_000
+
+
+Slot = tuple[int, int | None]
+"""Which GPU of a machine, or which slice of it."""
 
 
 class Series:
@@ -18,6 +23,7 @@ class Series:
 
     def __init__(self) -> None:
         self.values: list[float] = []
+        self.times: list[float] = []
         self.last: float | None = None
         self.low: float | None = None
         self.thinned = False
@@ -25,8 +31,8 @@ class Series:
         self._stride = 1
         self._skipped = 0
 
-    def add(self, value: float) -> None:
-        """Take in the next value."""
+    def add(self, value: float, at: float = 0.0) -> None:
+        """Take in the next value, measured at that time."""
         if value != value or value in (float("inf"), float("-inf")):
             return
         self.last = value
@@ -36,8 +42,9 @@ class Series:
             return
         self._skipped = 0
         self.values.append(value)
+        self.times.append(at)
         if len(self.values) > _MOST:
-            self.values = self.values[::2]
+            self.values, self.times = self.values[::2], self.times[::2]
             self._stride *= 2
 
 
@@ -47,17 +54,23 @@ class Readings:
 
     cpu: Series = field(default_factory=Series)
     memory: Series = field(default_factory=Series)
-    gpu_memory: dict[int, Series] = field(default_factory=dict)
-    gpu_busy: dict[int, Series] = field(default_factory=dict)
+    gpu_memory: dict[Slot, Series] = field(default_factory=dict)
+    gpu_busy: dict[Slot, Series] = field(default_factory=dict)
     rate: Series = field(default_factory=Series)
     rate_unit: str = ""
     loss: Series = field(default_factory=Series)
+    evals: Series = field(default_factory=Series)
+    """The loss on data that is not trained on."""
     values: dict[str, float] = field(default_factory=dict)
     """The last value of each name that the training command printed."""
     diverged: tuple[str, ...] = ()
     """The names whose last value was NaN or infinite."""
     training: str = ""
-    """The call whose losses these are."""
+    """The call whose losses these are, or the file that they stand in."""
+    written: bool = False
+    """Whether it is a file."""
+    prints: bool = False
+    """Whether the newest call has printed a loss: what it writes into files as well is then no second training."""
     checkpoints: list[tuple[str, int, float]] = field(default_factory=list)
     """Path, size and time of the last few."""
 
@@ -72,8 +85,13 @@ class Readings:
             case ev.GpuSampled(gpus=gpus):
                 for gpu in gpus:
                     self._gpu(gpu)
-            case ev.ProgressSeen():
-                self._progress(event.body)
+            case ev.ToolCalled():
+                self.prints = False
+                return False
+            case ev.ProgressSeen(call_id=call_id, progress=found):
+                self._progress(call_id, found, event.at)
+            case ev.MetricsSeen(path=path, values=values, diverged=diverged) if not self.prints:
+                self._progress(path, Progress(values=values, diverged=diverged), event.at, written=True)
             case ev.CheckpointSeen(path=path, size_bytes=size):
                 others = [each for each in self.checkpoints if each[0] != path]
                 self.checkpoints = [*others, (path, size, event.at)][-8:]
@@ -83,23 +101,32 @@ class Readings:
 
     def _gpu(self, gpu: Gpu) -> None:
         if gpu.memory_used_bytes is not None:
-            self.gpu_memory.setdefault(gpu.index, Series()).add(gpu.memory_used_bytes)
+            self.gpu_memory.setdefault(gpu.slot, Series()).add(gpu.memory_used_bytes)
         if gpu.utilization_percent is not None:
-            self.gpu_busy.setdefault(gpu.index, Series()).add(gpu.utilization_percent)
+            self.gpu_busy.setdefault(gpu.slot, Series()).add(gpu.utilization_percent)
 
-    def _progress(self, body: ev.ProgressSeen) -> None:
-        progress = body.progress
-        if _tells_loss(progress) and body.call_id != self.training:
-            self.training, self.loss, self.rate, self.values = body.call_id, Series(), Series(), {}
+    def _progress(self, source: str, progress: Progress, at: float, *, written: bool = False) -> None:
+        if _tells_loss(progress) and source != self.training:
+            self.training, self.loss, self.evals, self.values = source, Series(), Series(), {}
+            # Files say nothing of speed: what is printed beside them does.
+            self.rate = self.rate if written else Series()
+            self.written = written
             self.diverged = ()
-        if body.call_id == self.training or not self.training:
+        self.prints = self.prints or (_tells_loss(progress) and not written)
+        if source == self.training or not self.training:
             self.values.update(progress.values)
             self.diverged = still_diverged(self.diverged, progress)
-        if "loss" in progress.values:
-            self.loss.add(progress.values["loss"])
-        if progress.rate is not None and (body.call_id == self.training or not self.training):
-            self.rate.add(progress.rate)
+            self._losses(progress.values, at)
+        if progress.rate is not None and (source == self.training or self.written or not self.training):
+            self.rate.add(progress.rate, at)
             self.rate_unit = progress.rate_unit or self.rate_unit
+
+    def _losses(self, values: dict[str, float], at: float) -> None:
+        if "loss" in values:
+            self.loss.add(values["loss"], at)
+        # A bar repeats what was measured last until it is measured anew.
+        if "eval_loss" in values and values["eval_loss"] != self.evals.last:
+            self.evals.add(values["eval_loss"], at)
 
 
 def read(reader: EventReader, upto: int) -> Readings:
@@ -115,18 +142,41 @@ def read(reader: EventReader, upto: int) -> Readings:
 
 
 def _read_training(reader: EventReader, upto: int, readings: Readings) -> None:
-    recent = queries.newest(reader, "progress_seen", upto=upto, count=_LOOK_BACK)
-    last = next((event for event in reversed(recent) if _has_loss(event)), recent[-1] if recent else None)
-    if last is None or not isinstance(last.body, ev.ProgressSeen):
+    last = _newest_of(reader, "progress_seen", upto)
+    called = queries.newest(reader, "tool_called", upto=upto)
+    readings.prints = last is not None and _has_loss(last) and (not called or last.seq > called[-1].seq)
+    if not readings.prints:
+        written = _newest_of(reader, "metrics_seen", upto)
+        if written is not None and _has_loss(written) and (last is None or written.seq > last.seq):
+            last = written
+    if last is None:
         return
-    call_id = last.body.call_id
-    first = _beginning(reader, last.seq, call_id)
-    found = queries.sampled(reader, "progress_seen", first=first, last=last.seq, count=_READ)
-    for event in found:
-        if isinstance(event.body, ev.ProgressSeen) and event.body.call_id == call_id:
-            readings.take(event)
-    all_of_them = queries.newest(reader, "progress_seen", after=first - 1, upto=last.seq, count=_READ + 1)
+    kind, source = ev.kind_of(last.body), _source(last)
+    first = _beginning(reader, last.seq, source) if kind == "progress_seen" else 1
+    found = queries.sampled(reader, kind, first=first, last=last.seq, count=_READ)
+    evals = queries.mentioning(reader, kind, '"eval_loss":', first=max(first, last.seq - _EVALS_WITHIN), last=last.seq)
+    both = {event.seq: event for event in (*found, *evals)}
+    prints = readings.prints
+    for seq in sorted(both):
+        if _source(both[seq]) == source:
+            readings.take(both[seq])
+        readings.prints = prints
+    all_of_them = queries.newest(reader, kind, after=first - 1, upto=last.seq, count=_READ + 1)
     readings.loss.thinned = len(all_of_them) > _READ
+
+
+def _newest_of(reader: EventReader, kind: str, upto: int) -> ev.Event | None:
+    """The newest event of that kind that tells a loss, as far as that is near; else the newest."""
+    recent = queries.newest(reader, kind, upto=upto, count=_LOOK_BACK)
+    return next((event for event in reversed(recent) if _has_loss(event)), recent[-1] if recent else None)
+
+
+def _source(event: ev.Event) -> str:
+    match event.body:
+        case ev.ProgressSeen(call_id=source) | ev.MetricsSeen(path=source):
+            return source
+        case _:
+            return ""
 
 
 def _beginning(reader: EventReader, seq: int, call_id: str) -> int:
@@ -138,8 +188,14 @@ def _beginning(reader: EventReader, seq: int, call_id: str) -> int:
 
 
 def _has_loss(event: ev.Event) -> bool:
-    return isinstance(event.body, ev.ProgressSeen) and _tells_loss(event.body.progress)
+    match event.body:
+        case ev.ProgressSeen(progress=progress):
+            return _tells_loss(progress)
+        case ev.MetricsSeen():
+            return _tells_loss(event.body)
+        case _:
+            return False
 
 
-def _tells_loss(progress: Progress) -> bool:
-    return "loss" in progress.values or "loss" in progress.diverged
+def _tells_loss(told: Progress | ev.MetricsSeen) -> bool:
+    return "loss" in told.values or "loss" in told.diverged

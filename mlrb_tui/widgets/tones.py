@@ -27,7 +27,7 @@ _SAME_AS = {
     "dim": "muted", "faint": "track", "faint-label": "muted", "frame": "track", "ok": "good", "added": "good",
     "removed": "bad", "thought": "accent", "edit": "info", "bar": "info", "pause": "info", "command": "warn",
     "person": "warn", "validate": "warn", "score": "strong", "title": "muted", "running": "muted",
-    "spark": "accent", "key": "strong",
+    "spark": "accent", "key": "strong", "eval": "info",
 }  # fmt: skip
 _FAINT = ("muted", "track")
 

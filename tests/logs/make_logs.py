@@ -6,10 +6,13 @@ from pathlib import Path
 
 from agent.record import events as ev
 from agent.record.jsonl import to_line
-from tests.logs import asked, baby_lm, hostile, short
+from tests.logs import asked, baby_lm, gpu_trouble, hostile, short
 
 FOLDER = Path(__file__).parent
-LOGS = {"asked": asked.events, "baby_lm": baby_lm.events, "short": short.events, "hostile": hostile.events}
+LOGS = {
+    "asked": asked.events, "baby_lm": baby_lm.events, "gpu_trouble": gpu_trouble.events, "short": short.events,
+    "hostile": hostile.events,
+}  # fmt: skip
 
 
 def line_of(event: ev.Event) -> str:
