@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from agent.record.home import Home
 from agent.record.text import one_line, printable
+from mlrb_tui.control.alarm_bell import AlarmBell
 from mlrb_tui.control.settings import Settings, read_settings, remember
 from mlrb_tui.screens.fleet import FleetScreen
 from mlrb_tui.terminal import clipboard_sequence, kept_sane, may_take_mouse, set_mouse
@@ -58,6 +59,7 @@ class MlrbApp(App[int]):
         self.settings = settings or Settings()
         self.read_only = read_only
         self._clock = clock
+        self.alarm_bell = AlarmBell(self.bell, on=self.settings.bell)
         self.live_runs = 0
         self.crash = ""
         """What broke the app, in one line."""
@@ -89,7 +91,9 @@ class MlrbApp(App[int]):
 
     def get_default_screen(self) -> Screen[None]:
         """All runs."""
-        return FleetScreen(self.home, self.settings, read_only=self.read_only, clock=self._clock)
+        screen = FleetScreen(self.home, self.settings, read_only=self.read_only, clock=self._clock)
+        screen.alarm_bell = self.alarm_bell
+        return screen
 
     def on_mount(self) -> None:
         if self._recording is not None:
@@ -119,8 +123,9 @@ class MlrbApp(App[int]):
     def _show_run(self, recording: "Recording") -> None:
         from mlrb_tui.screens.run import RunScreen
 
-        ascii_only = self.settings.glyphs == "ascii"
-        self.push_screen(RunScreen(recording, viewer=self.viewer, read_only=self.read_only, ascii_only=ascii_only))
+        screen = RunScreen(recording, viewer=self.viewer, read_only=self.read_only)
+        screen.alarm_bell = self.alarm_bell
+        self.push_screen(screen)
 
     def complain(self, error: MlrbError) -> None:
         """Say what went wrong, and what helps."""

@@ -14,6 +14,7 @@ from agent.record.home import Home, RunFolder
 from agent.record.text import printable
 from agent.record.values import RunSummary, WantedApproval
 from mlrb_tui.control.settings import Settings
+from mlrb_tui.screens.alarm_keys import AlarmKeys
 from mlrb_tui.screens.fleet_steering import Steering
 from mlrb_tui.views import fleet, steering
 from mlrb_tui.views.fleet_columns import ASCII, UNICODE
@@ -33,7 +34,7 @@ _LOOK_EVERY_S = 1.0
 _LOOK_BEHIND_EVERY_S = 5.0
 
 
-class FleetScreen(Steering):
+class FleetScreen(Steering, AlarmKeys):
     """All runs; live ones are looked at once a second."""
 
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-low"), (20, "-high")]  # noqa: RUF012
@@ -43,6 +44,7 @@ class FleetScreen(Steering):
         Binding("n", "new_run", "new run", id="fleet.new", tooltip="launch an agent on a task"),
         *Steering.ANSWER_BINDINGS,
         *Steering.STEERING_BINDINGS,
+        *AlarmKeys.ALARM_BINDINGS,
         Binding("slash", "filter", "filter", id="fleet.filter", key_display="/", tooltip="show only some runs"),
         Binding("o", "order", "order", id="fleet.order", tooltip="sort by something else"),
         Binding("O", "reverse", "reverse", id="fleet.reverse", show=False, tooltip="turn the order round"),
@@ -62,7 +64,7 @@ class FleetScreen(Steering):
         self._glyphs = ASCII if settings.glyphs == "ascii" else UNICODE
         self._rows: list[fleet.FleetRow] = []
         self._known: dict[str, fleet.FleetRow] = {}
-        self._counts = fleet.FleetCounts()
+        self._counts = self._sums = fleet.FleetCounts()
         self._waiting: list[fleet.FleetRow] = []
         self._looked = False
         self._shown = 0
@@ -109,6 +111,7 @@ class FleetScreen(Steering):
     # ── what is shown ────────────────────────────────────────────────────────────────────────────────────
 
     def _take(self, summaries: list[RunSummary]) -> None:
+        self.hear_alarms(summaries)
         self._rows = fleet.build_rows(summaries, self._known)
         self._known = {row.summary.run: row for row in self._rows}
         self._id_width = fleet.id_width(self._rows)
@@ -132,6 +135,7 @@ class FleetScreen(Steering):
         now = self._clock()
         rows = fleet.ordered(fleet.filtered(self._rows, self._query), self._order, reverse=self._reversed)
         self._shown = len(rows)
+        self._sums = self._counts if len(rows) == len(self._rows) else fleet.count(rows, 0.0)
         table = self.query_one(RunTable)
         table.show(rows, now=now, id_width=self._id_width, anew=anew)
         self._show_whether_empty(not rows)
@@ -171,7 +175,7 @@ class FleetScreen(Steering):
         line = self.query_one("#fleet-header", RowLines)
         order = f"{self._order}, reversed" if self._reversed else self._order
         shown = header(
-            self._counts, self._glyphs, line.size.width, shown=self._shown, query=self._query, order=order
+            self._counts, self._sums, self._glyphs, line.size.width, shown=self._shown, query=self._query, order=order
         )  # fmt: skip
         line.show((shown,))
 
@@ -196,6 +200,12 @@ class FleetScreen(Steering):
         """The run that keys act on; None, said to the person, where there is none to act on."""
         run = self.query_one(RunTable).run_at_cursor
         return RunFolder(self.home.runs / run) if run is not None and self.may_steer() else None
+
+    @property
+    def alarmed(self) -> tuple[RunSummary, float] | None:
+        """The run under the cursor."""
+        row = self.query_one(RunTable).row_at_cursor
+        return None if row is None else (row.summary, self._clock())
 
     @property
     def questioned(self) -> tuple[RunFolder, WantedApproval] | None:

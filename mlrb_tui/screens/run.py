@@ -14,9 +14,10 @@ from agent.errors import RecordError
 from agent.record.home import RunFolder
 from agent.record.inbox import Approve
 from agent.record.text import one_line
-from agent.record.values import Limits, WantedApproval
+from agent.record.values import Limits, RunSummary, WantedApproval
 from agent.record.viewer import Viewer
 from mlrb_tui.control.recording import Recording
+from mlrb_tui.screens.alarm_keys import AlarmKeys
 from mlrb_tui.screens.answering import Answering
 from mlrb_tui.screens.run_moving import RunMoving
 from mlrb_tui.screens.run_painting import RunPainting
@@ -36,7 +37,7 @@ _HEIGHTS = ((0, "-tiny"), (8, "-low"), (14, "-short"), (28, "-high"))
 _TICK_S = 0.1
 
 
-class RunScreen(RunPainting, RunMoving, RunReading, Answering, OpaqueScreen):
+class RunScreen(RunPainting, RunMoving, RunReading, Answering, AlarmKeys, OpaqueScreen):
     """A run at one moment of it; at its end, it follows."""
 
     CSS_PATH = "run.tcss"
@@ -49,6 +50,7 @@ class RunScreen(RunPainting, RunMoving, RunReading, Answering, OpaqueScreen):
         *RunSteering.CONTROL_BINDINGS,
         *RunMoving.MOVING_BINDINGS,
         *RunReading.READING_BINDINGS,
+        *AlarmKeys.ALARM_BINDINGS,
     ]
 
     def __init__(
@@ -122,6 +124,8 @@ class RunScreen(RunPainting, RunMoving, RunReading, Answering, OpaqueScreen):
             self.news = self.view.poll() > 0 or played or self.news
         except RecordError as error:
             self.say(one_line(error.message))
+        if self.live and self.view.at_end:
+            self.hear_alarms((self.view.summary,))
 
     def _look_whether_live(self) -> None:
         if self.live != (live := self.recording.live):
@@ -159,6 +163,12 @@ class RunScreen(RunPainting, RunMoving, RunReading, Answering, OpaqueScreen):
         else:
             return self.recording.folder
         return None
+
+    @property
+    def alarmed(self) -> tuple[RunSummary, float]:
+        """The run, at the moment that is shown."""
+        now = self.view.now(time.time(), live=self.live)
+        return self.view.summary_at(now), now
 
     @property
     def approving(self) -> bool:

@@ -9,9 +9,10 @@ from itertools import pairwise
 from re import IGNORECASE, compile
 from typing import Literal
 
+from agent.record.gpu_time import GpuHours, is_busy, total
 from agent.record.text import one_line
 from agent.record.values import RunSummary
-from mlrb_tui.views import words
+from mlrb_tui.views import alarms, words
 from mlrb_tui.views.rows import Row, Span
 
 Mood = Literal[
@@ -95,6 +96,10 @@ class FleetCounts:
     live: int = 0
     spent_usd: float = 0.0
     spent_known: bool = True
+    gpus: int = 0
+    """Those that live runs hold."""
+    gpus_busy: int = 0
+    gpu_hours: GpuHours = field(default_factory=GpuHours)
 
 
 def midnight_before(now: float) -> float:
@@ -103,7 +108,8 @@ def midnight_before(now: float) -> float:
 
 
 def count(rows: Sequence[FleetRow], midnight: float) -> FleetCounts:
-    """The figures over all rows; `midnight` is when today began."""
+    """The figures over these rows; `midnight` is when today began."""
+    held = [gpu for row in rows if row.summary.state != "ended" for gpu in row.summary.gpus]
     moods: dict[Mood, int] = {}
     for row in rows:
         moods[row.mood] = moods.get(row.mood, 0) + 1
@@ -114,6 +120,9 @@ def count(rows: Sequence[FleetRow], midnight: float) -> FleetCounts:
         live=sum(row.summary.state != "ended" for row in rows),
         spent_usd=sum(row.summary.cost_usd for row in rows),
         spent_known=all(row.summary.cost_known for row in rows),
+        gpus=len(held),
+        gpus_busy=sum(map(is_busy, held)),
+        gpu_hours=total(row.summary for row in rows if row.summary.gpu_held_s),
     )
 
 
@@ -220,20 +229,41 @@ class Notice:
     mood: Mood
     run: str
     text: str
+    tone: str = "muted"
+    hint: bool = False
+    """What one could do about the line above."""
 
 
 def notices(rows: Iterable[FleetRow], limit: int) -> list[Notice]:
     """What a person should look at, then what has ended lately."""
-    wanted = [row for row in rows if row.mood in ("alarm", "needs you", "lost") or row.summary.state == "ended"]
-    urgent = {"alarm": 0, "needs you": 0}
-    wanted.sort(key=lambda row: (urgent.get(row.mood, 1), -(row.summary.ended_at or row.summary.at)))
-    return [Notice(row.mood, row.summary.run, _noticed(row)) for row in wanted[:limit]]
+    wanted = [row for row in rows if _asks_for_a_look(row) or row.summary.state == "ended"]
+    wanted.sort(key=lambda row: (not _asks_for_a_look(row), -(row.summary.ended_at or row.summary.at)))
+    found = [notice for row in wanted[:limit] for notice in _notices_of(row)]
+    if len(found) > limit:
+        found = [notice for notice in found if not notice.hint]
+    return found[:limit]
+
+
+def _asks_for_a_look(row: FleetRow) -> bool:
+    return row.mood in ("alarm", "needs you") or bool(alarms.standing(row.summary))
+
+
+def _notices_of(row: FleetRow) -> Iterable[Notice]:
+    """What there is to say of a run, and its alarms, each with what one could do about it."""
+    found = alarms.standing(row.summary)
+    if not found or row.mood == "needs you":
+        tone = {"needs you": "warn", "lost": "bad", "failed": "bad", "alarm": "bad"}.get(row.mood, "muted")
+        yield Notice(row.mood, row.summary.run, _noticed(row), tone)
+    for alarm in found:
+        yield Notice("alarm", row.summary.run, one_line(alarm.message or alarm.alert), alarms.tone((alarm,)))
+        if alarm.hint:
+            yield Notice("alarm", row.summary.run, one_line(alarm.hint), hint=True)
 
 
 def _noticed(row: FleetRow) -> str:
     summary = row.summary
     if row.mood == "alarm":
-        return one_line(summary.last_alert) or "an alarm"
+        return f"out of reach: {one_line(summary.away)}"
     if summary.state != "ended" and row.mood == "needs you":
         return wanted(summary)
     if summary.leftovers:
@@ -264,10 +294,11 @@ def waiting(rows: Iterable[FleetRow]) -> list[FleetRow]:
 
 def notice_line(notice: Notice, signs: dict[Mood, str], id_width: int) -> Row:
     """The notice as a row."""
-    tone = {"alarm": "bad", "needs you": "warn", "lost": "bad", "failed": "bad"}.get(notice.mood, "muted")
-    said = "muted" if tone == "muted" else "plain"
+    if notice.hint:
+        return Span(" " * (4 + min(id_width, len(notice.run)))), Span(notice.text, "muted")
+    said = "muted" if notice.tone == "muted" else "plain"
     return (
-        Span(f"{signs[notice.mood]} ", tone),
+        Span(f"{signs[notice.mood]} ", notice.tone),
         Span(f"{one_line(notice.run[:id_width])}  ", "muted"),
         Span(notice.text, said),
     )

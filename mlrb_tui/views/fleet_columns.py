@@ -8,7 +8,7 @@ from typing import Literal
 
 from agent.record.text import one_line
 from agent.record.values import RunSummary, Score
-from mlrb_tui.views import rows, words
+from mlrb_tui.views import alarms, rows, words
 from mlrb_tui.views.charts import spark
 from mlrb_tui.views.fleet import FleetRow, Mood
 from mlrb_tui.views.now import activity, activity_since
@@ -113,6 +113,22 @@ def _step(row: FleetRow, context: Context) -> Cell:
 
 
 def _now(row: FleetRow, context: Context) -> Cell:
+    return (*_wrong(row, context), *_doing(row, context))
+
+
+def _wrong(row: FleetRow, context: Context) -> Cell:
+    """The alarms that stand: of a run with nothing more urgent in words, else how many."""
+    found = alarms.standing(row.summary)
+    if not found:
+        return NOTHING
+    tone: Tone = "bad" if alarms.tone(found) == "bad" else "warn"
+    if row.mood != "alarm":
+        return ((f"{context.glyphs.moods['alarm']}{len(found)} ", tone),)
+    many = f"{len(found)} alarms: " if len(found) > 1 else ""
+    return ((many + one_line(found[0].message, 60) + "  ", tone),)
+
+
+def _doing(row: FleetRow, context: Context) -> Cell:
     summary = row.summary
     match summary.state:
         case "ended":
@@ -132,7 +148,7 @@ def _now(row: FleetRow, context: Context) -> Cell:
             said = one_line(activity(summary, context.now), 80) or summary.state
             tone: Tone = "warn" if summary.waiting else "accent" if said == "thinking" else "plain"
             if row.mood == "alarm":
-                return (("! " + one_line(summary.last_alert, 60), "bad"), ("  " + said, "muted"))
+                return ((said, "muted"),)
             return ((said, tone), *_since(activity_since(summary), context))
 
 

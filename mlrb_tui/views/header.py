@@ -4,15 +4,16 @@ from collections.abc import Sequence
 
 from agent.record.text import one_line
 from agent.record.values import RunSummary, WantedApproval
-from mlrb_tui.views import checklist, pauses, words
+from mlrb_tui.views import alarms, checklist, pauses, words
 from mlrb_tui.views.blocks import Asked
 from mlrb_tui.views.control import Steers
-from mlrb_tui.views.now import activity, activity_since
+from mlrb_tui.views.now import activity, activity_since, ends_in_s
 from mlrb_tui.views.questions import answer_keys
 from mlrb_tui.views.rows import Row, Span, apart, cells, cut, cut_row, row, width_of
 
 _WEIGHTS = {"kill": 2, "pause": 1}
 _NOBODY = Steers()
+_GAP, _LEAST_WORDS = 3, 20
 
 
 def rows(
@@ -54,7 +55,9 @@ def _identity(summary: RunSummary, width: int, *, lost: bool, steers: Steers) ->
         line_left = row(" ", run, Span(f"  {about}" if about else ""), warning, *standing)
         who = steers.full if full else steers.short
         control = [Span(who, "person"), gap] if who else []
-        line_right = row(*control, *_helped(summary, full=full), *_spent(summary, full=full), " ")
+        wrong = alarms.badge(alarms.standing(summary), full=full)
+        badge = [*wrong, gap] if wrong else []
+        line_right = row(*badge, *control, *_helped(summary, full=full), *_spent(summary, full=full), " ")
         if width_of(line_left) + width_of(line_right) + 2 <= width:
             return apart(line_left, line_right, width)
     return cut_row(line_left, width)
@@ -88,7 +91,17 @@ def _doing(
     if width_of(right) > width * 2 // 3:
         right = cut_row(right, width * 2 // 3)
     left = row(" ", *_now(summary, now, width - width_of(right) - 2, lost=lost, past=past))
+    if not right:
+        right = _worst(summary, width - width_of(left) - _GAP)
     return cut_row(apart(left, right, width), width)
+
+
+def _worst(summary: RunSummary, room: int) -> Row:
+    """The worst alarm in words, where what the run does leaves room for them."""
+    found = alarms.standing(summary)
+    if not found or room < _LEAST_WORDS:
+        return ()
+    return row(Span(cut(f"▲ {one_line(found[0].message)}", room - 1), alarms.tone(found[:1])), " ")
 
 
 def _now(summary: RunSummary, now: float, width: int, *, lost: bool, past: bool) -> list[Span]:
@@ -114,7 +127,7 @@ def _now(summary: RunSummary, now: float, width: int, *, lost: bool, past: bool)
     what = activity(summary, now) or summary.state
     began_at = activity_since(summary)
     since = f" {words.duration(now - began_at)}" if began_at is not None else ""
-    times = [Span(since, "strong"), *_eta(summary)]
+    times = [Span(since, "strong"), *_ending(summary, now)]
     return [Span(cut(what, max(8, width - width_of(tuple(times))))), *times]
 
 
@@ -125,9 +138,15 @@ def question(wanted: WantedApproval, now: float, *, past: bool = False) -> list[
     return [Span(f"waits for you {words.duration(now - wanted.asked_at)}   ", "warn"), *answer_keys(wanted.rule)]
 
 
-def _eta(summary: RunSummary) -> list[Span]:
-    eta = summary.progress.eta_s if summary.progress is not None else None
-    return [] if eta is None else [Span(", ends in ", "dim"), Span(words.duration(eta), "strong")]
+def _ending(summary: RunSummary, now: float) -> list[Span]:
+    """When the command is done by its own account, and whether the run's time will do for that."""
+    needs_s, limit_s = ends_in_s(summary, now), summary.limits.time_s
+    if needs_s is None:
+        return []
+    left_s = None if limit_s is None else max(0.0, limit_s - summary.working_s)
+    if left_s is None or needs_s <= left_s:
+        return [Span(", ends in ", "dim"), Span(words.duration(needs_s), "strong")]
+    return [Span(f", ends in {words.duration(needs_s)}: the limit leaves {words.duration(left_s)}", "warn")]
 
 
 def waiting_for(summary: RunSummary, requests: Sequence[Asked], now: float) -> str:

@@ -15,7 +15,7 @@ class BrokenApp(MlrbApp):
     """An app as it must not be."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("exclamation_mark", "break", "break", id="test.break"),
+        Binding("percent_sign", "break", "break", id="test.break"),
         Binding("f9", "break", "break", id="test.break_anywhere", priority=True),
         Binding("ampersand", "block", "block", id="test.block"),
     ]

@@ -1,5 +1,6 @@
 """The whole program under a real pseudo-terminal: how it starts, what it writes, and how it leaves."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -7,9 +8,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from agent.record import index
 from agent.record.home import Home
+from agent.record.values import StandingAlert
 from tests.process.pty_bytes import colours_used, foreign
 from tests.process.pty_terminal import MLRB, PtyTerminal, terminal_environment
 from tests.ui.fleet_homes import a_run, believable, ended, home_of, waiting_for_words
@@ -73,6 +77,32 @@ def test_a_signal_leaves_the_terminal_sane(home: Home, number: signal.Signals) -
         _left_sane(terminal)
 
 
+@pytest.mark.parametrize(("settings", "rings"), [("", 1), ("bell = false\n", 0)], ids=["by default", "silenced"])
+def test_a_new_alarm_rings_the_terminal_once(tmp_path: Path, settings: str, rings: int) -> None:
+    run = a_run("aaaa0000", "mlrb/baby_lm", "scripted", now="python train.py")
+    alarm = StandingAlert(alert="diverged", message="the loss is no number", at=1.0)
+    alarmed = msgspec.structs.replace(run, seq=9, at=run.at + 1, standing=(alarm,), last_alert=alarm.message)
+    with ExitStack() as alive:
+        home = home_of(tmp_path / "home", [run], alive)
+        home.settings.write_text(settings)
+        with PtyTerminal(columns=120, lines=40, environment=_environment(home)) as terminal:
+            terminal.wait_for("python train.py")
+            terminal.settle()
+            before = _rings(terminal)
+            index.update(home.index, alarmed)
+            terminal.wait_for("1 alarm")
+            terminal.settle()
+            index.update(home.index, msgspec.structs.replace(alarmed, seq=10, cost_usd=9.99))
+            terminal.wait_for("9.99")
+            terminal.settle()
+            assert _rings(terminal) - before == rings
+
+
+def _rings(terminal: PtyTerminal) -> int:
+    """Bells in what was written; the byte also ends some sequences."""
+    return terminal.raw.count(b"\x07") - len(re.findall(rb"\x1b\][^\x07\x1b]*\x07", terminal.raw))
+
+
 def test_a_signal_ends_an_app_that_hangs(home: Home) -> None:
     with PtyTerminal(BROKEN, columns=100, lines=30, environment=_environment(home)) as terminal:
         terminal.wait_for(READY)
@@ -93,7 +123,7 @@ def test_a_lost_terminal_ends_the_app(home: Home) -> None:
 def test_a_bug_is_one_clear_line_and_a_file_not_a_page_of_traceback(home: Home) -> None:
     with PtyTerminal(BROKEN, columns=100, lines=30, environment=_environment(home)) as terminal:
         terminal.wait_for(READY)
-        terminal.press("!")
+        terminal.press("%")
         assert terminal.wait_for_end() == 1
         _left_sane(terminal)
         assert "the app broke: ValueError: a bug with [/markup] in it" in terminal.text

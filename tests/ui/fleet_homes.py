@@ -14,7 +14,18 @@ from agent.record.inbox import Inbox
 from agent.record.lock import hold
 from agent.record.log import write_events
 from agent.record.request import RunRequest, write_request
-from agent.record.values import Gpu, Host, Limits, Outcome, Progress, RunSummary, Score, Usage, WantedApproval
+from agent.record.values import (
+    Gpu,
+    Host,
+    Limits,
+    Outcome,
+    Progress,
+    RunSummary,
+    Score,
+    StandingAlert,
+    Usage,
+    WantedApproval,
+)
 
 NOON = 1_764_417_600.0
 """The moment that these runs are looked at: 12:00 UTC on a day in November 2025."""
@@ -101,8 +112,33 @@ def believable() -> list[RunSummary]:
             step=66,
             now="python train.py",
             now_since=NOON - 7_300,
-            alerts=1,
-            last_alert="loss has doubled since step 5210",
+            alerts=2,
+            last_alert="no checkpoint for 55 min, with 50 min left",
+            standing=(
+                StandingAlert(
+                    alert="diverged",
+                    message="the loss has exploded: 7.9, it was 2.8",
+                    hint="a smaller learning rate, or clipped gradients? interrupt it",
+                    at=NOON - 900,
+                ),
+                StandingAlert(
+                    alert="no_checkpoint",
+                    message="no checkpoint for 55 min, with 50 min left",
+                    hint="what is not saved is lost at the limit: have the agent save one, or raise the limit",
+                    at=NOON - 300,
+                ),
+            ),
+            gpus=(
+                Gpu(
+                    index=0,
+                    name="A100",
+                    memory_used_bytes=12 * _GB,
+                    memory_total_bytes=40 * _GB,
+                    utilization_percent=0.0,
+                ),
+            ),
+            gpu_held_s=78_100.0,
+            gpu_busy_s=66_000.0,
             loss_tail=(3.1, 2.9, 2.8, 7.9),
             working_s=78_000.0,
             cost_usd=27.85,
@@ -166,7 +202,7 @@ def waiting_for_words() -> list[RunSummary]:
         "7f3a21c4": {"approve": True, "approval": first, "created_at": NOON - 100},
         "a91c0d2e": {"approve": True, "approval": second},
         "e6f70b1c": {"pause_limit": "time", "pause_by": ""},
-        "5d20aa17": {"alerts": 0, "last_alert": ""},
+        "5d20aa17": {"alerts": 0, "last_alert": "", "standing": ()},
     }
     return [msgspec.structs.replace(run, **changes.get(run.run, {})) for run in believable()]
 

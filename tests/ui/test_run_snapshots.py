@@ -22,6 +22,16 @@ def test_a_moment_in_the_middle_of_training(snap_compare: Callable[..., bool], s
     assert snap_compare(app_on("baby_lm", theme=theme), terminal_size=SIZES[size], press=press)
 
 
+@pytest.mark.parametrize("theme", ["mlrb-dark", "mlrb-light"])
+@pytest.mark.parametrize("size", [*SIZES, "200x60"])
+def test_a_training_on_gpus_with_alarms(snap_compare: Callable[..., bool], size: str, theme: str) -> None:
+    assert snap_compare(app_on("gpu_trouble", theme=theme), terminal_size=SIZES.get(size, (200, 60)))
+
+
+def test_alarms_whole(snap_compare: Callable[..., bool]) -> None:
+    assert snap_compare(app_on("gpu_trouble"), terminal_size=(100, 30), press=["exclamation_mark", "_"])
+
+
 def test_a_command_whole(snap_compare: Callable[..., bool]) -> None:
     press = ["slash", *"transformers/modeling", "enter", "_", "up", "enter", "_", "home"]
     assert snap_compare(app_on("baby_lm"), terminal_size=(120, 30), press=press)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from agent.record.values import RunSummary
+from agent.record.values import Gpu, RunSummary
 from mlrb_tui.views import fleet
 from mlrb_tui.views.fleet_columns import UNICODE
 from mlrb_tui.views.fleet_header import header
@@ -111,7 +111,7 @@ def test_ids_are_cut_no_shorter_than_tells_them_apart() -> None:
 def test_the_header_counts_states_and_says_that_a_sum_is_a_lower_bound() -> None:
     rows = fleet.build_rows([*believable(), a_run("ffff0000", "a/b", "m", cost_usd=1.0, cost_known=False)], {})
     counts = fleet.count(rows, midnight=NOON - 12 * 3600)
-    text = "".join(span.text for span in header(counts, UNICODE, 160, shown=11, query="", order="need"))
+    text = "".join(span.text for span in header(counts, counts, UNICODE, 160, shown=11, query="", order="need"))
     assert "4 running" in text
     assert "1 alarm" in text
     assert "1 paused" in text
@@ -133,13 +133,33 @@ def test_five_thousand_runs_are_filtered_and_sorted_within_a_key_press() -> None
 
 
 def test_the_list_beside_the_look_names_alarms_before_what_ended() -> None:
-    found = fleet.notices(ROWS, 4)
-    assert found[0].run == "5d20aa17"
-    assert found[0].text == "loss has doubled since step 5210"
-    assert [notice.run[:4] for notice in found[1:]] == ["44d1", "91aa", "c0ff"]
-    assert "untouched" in found[3].text
+    found = fleet.notices(ROWS, 5)
+    assert {notice.run for notice in found[:2]} == {"5d20aa17"}
+    assert found[0].text == "the loss has exploded: 7.9, it was 2.8"
+    assert [notice.run[:4] for notice in found[2:]] == ["44d1", "91aa", "c0ff"]
+    assert "untouched" in found[4].text
 
 
 def _valid(summary: RunSummary) -> bool:
     score = summary.final_score
     return score is not None and score.valid
+
+
+def test_the_header_adds_up_gpus_and_gpu_hours_of_the_runs_shown() -> None:
+    busy, idle = Gpu(index=0, utilization_percent=97.0), Gpu(index=1, utilization_percent=0.0)
+    runs = [
+        a_run("aaaa0000", "a/b", "m", gpus=(busy, idle), gpu_held_s=7_200.0, gpu_busy_s=3_600.0, gpu_usd_per_hour=1.5),
+        a_run("bbbb0000", "a/c", "m", gpu_held_s=216_000.0, gpu_busy_s=180_000.0, **ended("submitted", 60.0)),
+    ]
+    rows = fleet.build_rows(runs, {})
+    counts = fleet.count(rows, midnight=0.0)
+
+    def said(sums: fleet.FleetCounts, width: int) -> str:
+        line = header(counts, sums, UNICODE, width, shown=2, query="", order="need")
+        return "".join(span.text for span in line)
+
+    assert "gpu 1/2 busy   held 62 h  idle 11 h   gpus $3.00" in said(counts, 160)
+    assert "held 2.0 h  idle 1.0 h   gpus $3.00" in said(fleet.count(rows[:1], 0.0), 160)
+    assert "held" not in said(counts, 80)
+    assert "by need" in said(counts, 80)
+    assert "held" not in said(fleet.count(fleet.build_rows(believable()[7:], {}), 0.0), 160)
