@@ -123,7 +123,8 @@ class MlrbApp(App[int]):
     def _show_run(self, recording: "Recording") -> None:
         from mlrb_tui.screens.run import RunScreen
 
-        screen = RunScreen(recording, viewer=self.viewer, read_only=self.read_only)
+        ascii_only = self.settings.glyphs == "ascii"
+        screen = RunScreen(recording, viewer=self.viewer, read_only=self.read_only, ascii_only=ascii_only)
         screen.alarm_bell = self.alarm_bell
         self.push_screen(screen)
 

@@ -9,17 +9,21 @@ A script is a file of JSON lines, one reply a line:
 `thought` is the reasoning, `text` what is said aloud; either `tool` with `arguments`, or `calls`. All are
 optional, but a line must hold something. An unknown key is an error. Which line comes next follows from the number of
 replies in the conversation, so a run that is taken up again goes on where it was.
+
+Where a supervisor leads workers, `"worker": 2` says whose line it is, and 0 is the supervisor's; a line without it is
+the first worker's. A supervisor without lines has one worker play the script, then submits.
 """
 
 import asyncio
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from agent.errors import ModelUnavailable
 from agent.models.base import (
@@ -36,7 +40,7 @@ from agent.models.estimate import estimated_usage
 from agent.record.text import storable
 from agent.record.values import Usage
 
-SUBMIT = "submit"
+SUBMIT, RETURN = "submit", "return"
 MOST_PIECES = 60
 
 _PIECE = re.compile(r"\s*\S+\s*")
@@ -57,6 +61,7 @@ class ScriptedReply(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tool: str = ""
     arguments: dict[str, object] = msgspec.field(default_factory=dict)
     calls: tuple[ScriptedCall, ...] = ()
+    worker: Annotated[int, Meta(ge=0)] = 1
 
     def __post_init__(self) -> None:
         if self.tool and self.calls:
@@ -74,11 +79,21 @@ class ScriptedReply(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return (ScriptedCall(self.tool, self.arguments),) if self.tool else self.calls
 
 
-class ScriptedModel:
-    """Speaks the lines of a script, one a turn, then submits, then ends."""
+@dataclass
+class Part:
+    """Whose lines of a script are spoken, and how many were before."""
 
-    def __init__(self, path: Path, pace_s: float = 0.0, *, name: str = "scripted") -> None:
-        self._replies = read_script(path)
+    worker: int
+    spoken: int = 0
+
+
+class ScriptedModel:
+    """Speaks the lines of a script, or of one part of it, one a turn, then hands in, then ends."""
+
+    def __init__(self, path: Path, pace_s: float = 0.0, *, name: str = "scripted", part: Part | None = None) -> None:
+        replies = read_script(path)
+        self._part = part
+        self._replies = replies if part is None else tuple(line for line in replies if line.worker == part.worker)
         self._pace_s = pace_s
         self._name = name
 
@@ -89,24 +104,21 @@ class ScriptedModel:
 
     async def ask(self, messages: Sequence[Message], tools: Sequence[ToolSpec], on_delta: OnDelta) -> Reply:
         """The next line of the script, in small pieces that take `pace_s` seconds together."""
-        turn = sum(message.role == "assistant" for message in messages)
-        reply = self._reply(turn, can_submit=any(tool.name == SUBMIT for tool in tools))
+        turn = self._part.spoken if self._part else sum(message.role == "assistant" for message in messages)
+        reply = self._reply(turn, {tool.name for tool in tools})
         deltas = _deltas(reply)
         for delta in deltas:
             await asyncio.sleep(self._pace_s / len(deltas))
             on_delta(delta)
+        if self._part:
+            self._part.spoken += 1
         return replace(reply, usage=estimated_usage(messages, tools, reply))
 
-    def _reply(self, turn: int, *, can_submit: bool) -> Reply:
-        if turn < len(self._replies):
-            line = self._replies[turn]
-        elif turn == len(self._replies) and can_submit and not self._submits:
-            line = ScriptedReply(tool=SUBMIT, arguments={"summary": "The script has come to its end."})
-        else:
-            return Reply(text="The script has come to its end.")
+    def _reply(self, turn: int, offered: Collection[str]) -> Reply:
+        line = self._line(turn, offered)
         calls = tuple(
             read_arguments(f"call_{turn + 1}_{number}", call.tool, msgspec.json.encode(call.arguments).decode())
-            for number, call in enumerate(line.all_calls, 1)
+            for number, call in enumerate((_as_offered(call, offered) for call in line.all_calls), 1)
         )
         return Reply(
             text=storable(line.text),
@@ -114,6 +126,18 @@ class ScriptedModel:
             calls=calls,
             stop_reason="calls" if calls else "end",
         )
+
+    def _line(self, turn: int, offered: Collection[str]) -> ScriptedReply:
+        if turn < len(self._replies):
+            return self._replies[turn]
+        over = "The script has come to its end."
+        if self._part and self._part.worker == 0:
+            return _lead(turn, offered)
+        if self._part and RETURN in offered:
+            return ScriptedReply(tool=RETURN, arguments={"submission": over})
+        if turn == len(self._replies) and SUBMIT in offered and not self._submits:
+            return ScriptedReply(tool=SUBMIT, arguments={"summary": over})
+        return ScriptedReply(text=over)
 
     @property
     def _submits(self) -> bool:
@@ -125,6 +149,23 @@ class ScriptedModel:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def _lead(turn: int, offered: Collection[str]) -> ScriptedReply:
+    """What a supervisor says that has no line left."""
+    if turn == 0:
+        step: dict[str, object] = {"name": "script", "task": "Play the script, line by line."}
+        return ScriptedReply(thought="One worker plays the script.", tool="plan", arguments={"steps": [step]})
+    if SUBMIT in offered:
+        return ScriptedReply(thought="The work is done.", tool=SUBMIT, arguments={"summary": "The plan is done."})
+    return ScriptedReply(text="The workers go on.")
+
+
+def _as_offered(call: ScriptedCall, offered: Collection[str]) -> ScriptedCall:
+    """A script for a single agent submits; a worker returns."""
+    if call.tool == SUBMIT and SUBMIT not in offered and RETURN in offered:
+        return ScriptedCall(RETURN, {"submission": str(call.arguments.get("summary", "")) or "done"})
+    return call
 
 
 def read_script(path: Path) -> tuple[ScriptedReply, ...]:

@@ -17,7 +17,7 @@ def clock_of(summary: RunSummary) -> Clock | None:
         return "paused_s"
     if summary.state != "running":
         return None
-    if summary.approval is not None:
+    if summary.approval is not None and not summary.crew.working:
         return "approval_s"
     return "waited_s" if summary.waiting or summary.away else "working_s"
 

@@ -18,6 +18,10 @@ from agent.record.bodies.agent import ToolFinished as ToolFinished
 from agent.record.bodies.agent import ToolOutput as ToolOutput
 from agent.record.bodies.agent import ToolTakenUp as ToolTakenUp
 from agent.record.bodies.base import Body as Body
+from agent.record.bodies.crew import PlanMade as PlanMade
+from agent.record.bodies.crew import WorkerEnded as WorkerEnded
+from agent.record.bodies.crew import WorkerReported as WorkerReported
+from agent.record.bodies.crew import WorkerStarted as WorkerStarted
 from agent.record.bodies.model import ModelAnswered as ModelAnswered
 from agent.record.bodies.model import ModelAsked as ModelAsked
 from agent.record.bodies.model import ModelFailed as ModelFailed
@@ -91,6 +95,10 @@ Known = (
     | ToolFinished
     | NoteTaken
     | PlanChanged
+    | PlanMade
+    | WorkerStarted
+    | WorkerReported
+    | WorkerEnded
     | GpuSampled
     | HostSampled
     | ProgressSeen

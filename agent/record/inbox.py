@@ -34,10 +34,15 @@ class Inject(Struct, frozen=True, kw_only=True, tag="inject", tag_field="verb"):
     """Say something to the agent: it goes out with the very next model request."""
 
     text: str
+    worker: int = 0
+    """To whom, in a run of several; 0 is the supervisor, or the only agent."""
 
 
 class Interrupt(Struct, frozen=True, kw_only=True, tag="interrupt", tag_field="verb"):
     """End the running command and its whole process group."""
+
+    worker: int | None = None
+    """Whose, in a run of several; None where only one runs."""
 
 
 class ChangeLimits(Struct, frozen=True, kw_only=True, tag="limits", tag_field="verb"):

@@ -125,6 +125,7 @@ class EventReader:
     """The reading end: never writes, never waits for the writer."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self._connection = open_readonly(path)
 
     def since(self, seq: int, limit: int = 2_000) -> list[ev.Event]:

@@ -19,6 +19,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     scaffold: str = "react"
     model: str = "scripted"
     """`anthropic:NAME`, `openai:NAME` or `scripted[:FILE]`."""
+    supervisor_model: str = ""
+    """The supervisor's, where a scaffold has one and it is not the workers'."""
     base_url: str = ""
     sandbox: str = "local"
     """`local`, `docker` or `docker@HOST`."""

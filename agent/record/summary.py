@@ -6,6 +6,7 @@ import msgspec
 
 from agent.record import events as ev
 from agent.record.clocks import clocks_at
+from agent.record.crew_fold import fold_crew, now_of
 from agent.record.gpu_time import gpu_time_at
 from agent.record.text import one_line
 from agent.record.values import Blob, Progress, Proof, RunSummary, StandingAlert, Text, WantedApproval
@@ -30,6 +31,7 @@ def fold(summary: RunSummary, event: ev.Event) -> RunSummary:
         changes |= clocks_at(summary, event.at) | gpu_time_at(summary, event.at)
     changes |= {"seq": event.seq, "at": max(summary.at, event.at), "step": max(summary.step, event.step)}
     changes |= _changes(summary, event)
+    changes |= _by_crew(summary, event)
     return msgspec.structs.replace(summary, **changes)
 
 
@@ -53,6 +55,17 @@ def _changes(summary: RunSummary, event: ev.Event) -> Changes:
         if changes is not None:
             return changes
     return {}
+
+
+def _by_crew(summary: RunSummary, event: ev.Event) -> Changes:
+    """What it changes in a run of several: what one does must not hide what the others do."""
+    crew = fold_crew(summary.crew, event)
+    if crew is summary.crew:
+        return {}
+    if not crew.at_work:
+        return {"crew": crew} | (_now("", event.at) if summary.crew.at_work else {})
+    said, since = now_of(crew)
+    return {"crew": crew, "waiting": crew.retrying and not crew.working, "now": said, "now_since": since}
 
 
 def _by_run(summary: RunSummary, event: ev.Event) -> Changes | None:
@@ -128,9 +141,13 @@ def _by_work(summary: RunSummary, event: ev.Event) -> Changes | None:
             waits = {"waiting": retry_in_s is not None, "retry_at": retry_at}
             return waits | {"errors": summary.errors + 1} | _now(said, event.at)
         case ev.ToolCalled(summary=shown, tool=tool):
-            return _working(summary) | {"approval": None} | _now(one_line(preview(shown), 80) or tool, event.at)
+            return (
+                _working(summary)
+                | _asked_no_more(summary, event)
+                | _now(one_line(preview(shown), 80) or tool, event.at)
+            )
         case ev.ToolTakenUp() as body:
-            return _taken_up(summary, body, event.at)
+            return _taken_up(summary, body, event)
         case ev.ToolFinished(failed=failed, rejected_by=rejected_by):
             return {"errors": summary.errors + (failed and not rejected_by), "progress": None} | _now("", event.at)
         case ev.HostSampled(host=host):
@@ -164,7 +181,11 @@ def _by_people(summary: RunSummary, event: ev.Event) -> Changes | None:
         case ev.ApproveModeChanged(on=on):
             return {"approve": on}
         case ev.ApprovalAsked() as body:
-            return _working(summary) | {"approval": _wanted(body, event.at)} | _now("wants approval", event.at)
+            return (
+                _working(summary)
+                | {"approval": _wanted(body, event.at, event.worker)}
+                | _now("wants approval", event.at)
+            )
         case ev.ApprovalGiven():
             return {"approval": None} | _now("", event.at)
         case ev.RequestReceived(request_id=request_id, verb=verb) if verb in _INTERVENTIONS:
@@ -204,9 +225,16 @@ def _settled(summary: RunSummary, request_id: int) -> dict[str, object]:
     return {"undone": tuple(each for each in summary.undone if each != request_id)}
 
 
-def _taken_up(summary: RunSummary, body: ev.ToolTakenUp, at: float) -> dict[str, object]:
-    said = _now(one_line(preview(body.summary), 80) or body.tool, at)
-    return _working(summary) | {"approval": None} | said
+def _taken_up(summary: RunSummary, body: ev.ToolTakenUp, event: ev.Event) -> dict[str, object]:
+    said = _now(one_line(preview(body.summary), 80) or body.tool, event.at)
+    return _working(summary) | _asked_no_more(summary, event) | said
+
+
+def _asked_no_more(summary: RunSummary, event: ev.Event) -> dict[str, object]:
+    """A call that begins waits for nobody's word; another worker's question still does."""
+    wanted = summary.approval
+    others = wanted is not None and event.worker != wanted.worker
+    return {} if others else {"approval": None}
 
 
 def _awaited(body: ev.RunQueued) -> str:
@@ -215,10 +243,11 @@ def _awaited(body: ev.RunQueued) -> str:
     return f"waits for {what} on {one_line(body.host, 40)}, {place}"
 
 
-def _wanted(body: ev.ApprovalAsked, at: float) -> WantedApproval:
+def _wanted(body: ev.ApprovalAsked, at: float, worker: int) -> WantedApproval:
     return WantedApproval(
         approval_id=body.approval_id, call_id=body.call_id, tool=body.tool,
         summary=one_line(preview(body.summary), 200), rule=body.rule, asked_at=at,
+        worker=worker,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, NewType
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.record.crew import Crew as Crew
 from agent.record.measured import Gpu as Gpu
 from agent.record.measured import Host as Host
 from agent.record.measured import Progress as Progress
@@ -66,6 +67,8 @@ class WantedApproval(Struct, frozen=True, kw_only=True, omit_defaults=True):
     rule: str = ""
     """What `always` would let through; empty where there is no class that could safely be let through."""
     asked_at: float = 0.0
+    worker: int = 0
+    """Whose call it is; 0 is the supervisor's, or that of the only agent."""
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -260,3 +263,5 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A kill's checklist, as far as it is filled in."""
     leftovers: tuple[str, ...] = ()
     """What a stop could not prove gone."""
+    crew: Crew = Crew()
+    """The plan and its workers, where a supervisor leads some."""

@@ -24,6 +24,7 @@ def run_created(request: RunRequest) -> ev.RunCreated:
         approve=request.approve,
         on_limit=request.on_limit,
         gpu_usd_per_hour=request.gpu_usd_per_hour,
+        supervisor_model=_named(request.supervisor_model),
     )
 
 

@@ -45,11 +45,13 @@ class _Open:
     """The question that waits, and the word once it is there."""
 
     asked: ev.ApprovalAsked
+    journal: Journal
+    """Of the worker whose call it is."""
     word: Word | None = field(default=None)
 
 
 class Approvals:
-    """Asks before tool calls, and takes the answers that people send."""
+    """Asks before tool calls, one question at a time, and takes the answers that people send."""
 
     def __init__(self, journal: Journal, pausing: Pausing, rules: ApproveRules, *, on: bool) -> None:
         self._journal = journal
@@ -57,12 +59,13 @@ class Approvals:
         self._rules = rules
         self._learned: list[str] = []
         self._open: _Open | None = None
+        self._asking = asyncio.Lock()
         self._on = on
 
     def take_up(self, standing: StandingQuestion) -> None:
         """Go on from where a runner before us stood: the same question can be answered at once."""
         self._learned = list(standing.rules)
-        self._open = _Open(standing.asked) if standing.asked is not None else None
+        self._open = _Open(standing.asked, self._journal) if standing.asked is not None else None
 
     def switch(self, on: bool, by: str, request_id: int | None) -> str:
         """Turn the mode on or off; returns why that cannot be, or nothing. Off lets through what waits."""
@@ -91,8 +94,12 @@ class Approvals:
         if self._open is not None:
             self._refuse_word(self._open, reason)
 
-    async def ask(self, call: ToolCall, tool: Tool) -> Word | None:
-        """Wait for a person's word on a call; None where nobody needs to be asked."""
+    async def ask(self, call: ToolCall, tool: Tool, journal: Journal) -> Word | None:
+        """Wait for a person's word on a call; None where nobody needs to be asked. `journal` is the caller's."""
+        async with self._asking:
+            return await self._ask(call, tool, journal)
+
+    async def _ask(self, call: ToolCall, tool: Tool, journal: Journal) -> Word | None:
         standing = self._open
         if standing is not None and standing.asked.call_id != call.call_id:
             self._open = standing = None
@@ -100,9 +107,10 @@ class Approvals:
             self._let_through(standing)
             return None
         # Numbered anew only where nobody has been asked: a runner that takes the run up asks the same question again.
-        question = standing or _Open(self._question(call, tool))
+        asked = standing.asked if standing is not None else self._question(call, tool)
+        question = _Open(asked, journal, standing.word if standing is not None else None)
         self._open = question
-        self._journal.append(question.asked)
+        journal.append(asked)
         try:
             word = await self._awaited(question)
         except asyncio.CancelledError:
@@ -147,7 +155,7 @@ class Approvals:
 
     def _close(self, question: _Open, word: Word) -> None:
         self._open = None
-        self._journal.append(
+        question.journal.append(
             ev.ApprovalGiven(
                 approval_id=question.asked.approval_id, decision=word.decision, by=word.by, reason=word.reason,
                 edited=word.edited, rule=word.rule, request_id=word.request_id,

@@ -1,7 +1,7 @@
 """One question to the model: gates and limits before it, the stream while it is answered, retries in plain view."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -44,9 +44,13 @@ class Asking:
         self._rng = rng
         self._trimming = Trimming()
 
-    async def ask(self, given: Sequence[Message] | None) -> tuple[Message, Reply]:
-        """The reply to the conversation, or to the messages given; raises `ModelError` when there is none to be had."""
+    async def ask(self, given: Sequence[Message] | None, without: Collection[str] = ()) -> tuple[Message, Reply]:
+        """The reply to the conversation, or to the messages given; raises `ModelError` when there is none to be had.
+
+        The tools named in `without` are not offered.
+        """
         failures = _Failures()
+        offered = [tool for tool in self._tools if tool.name not in without]
         injected: list[Message] = []
         while True:
             await self._gates.before_model()
@@ -54,18 +58,20 @@ class Asking:
             whole = [*given, *injected] if given is not None else self._conversation.messages
             call_id = self._journal.fresh_id("a")
             try:
-                return await self._once(call_id, self._trimming.applied(whole))
+                return await self._once(call_id, self._trimming.applied(whole), offered)
             except ModelError as error:
                 await self._outlive(error, call_id, failures, whole)
 
-    async def _once(self, call_id: str, messages: Sequence[Message]) -> tuple[Message, Reply]:
+    async def _once(
+        self, call_id: str, messages: Sequence[Message], offered: Sequence[ToolSpec]
+    ) -> tuple[Message, Reply]:
         asked_at = self._journal.now()
         ids = compact_ids([message.message_id for message in messages])
         self._journal.append(ev.ModelAsked(call_id=call_id, model=self._model.name, message_ids=ids))
-        self._injections.delivered(call_id)
+        self._injections.delivered(call_id, self._journal)
         batcher = StreamBatcher(self._journal, call_id)
         try:
-            reply = await self._model.ask(messages, self._tools, batcher.add)
+            reply = await self._model.ask(messages, offered, batcher.add)
         finally:
             batcher.flush()
         reply = with_fresh_ids(reply, self._conversation.call_ids, self._journal)
@@ -85,7 +91,7 @@ class Asking:
             )
         )
         message = self._conversation.replied(message_id, reply)
-        self._injections.answered()
+        self._injections.answered(self._journal)
         return message, reply
 
     async def _outlive(self, error: ModelError, call_id: str, failures: "_Failures", whole: Sequence[Message]) -> None:
@@ -160,4 +166,5 @@ def with_fresh_ids(reply: Reply, used: set[str], journal: Journal) -> Reply:
 
 
 def _follows(before: str, name: str) -> bool:
-    return before[:1] == name[:1] == "m" and before[1:].isdigit() and name[1:] == str(int(before[1:]) + 1)
+    whose, m, number = before.rpartition("m")
+    return bool(m) and number.isdigit() and name == f"{whose}m{int(number) + 1}"

@@ -1,5 +1,6 @@
 """What a running tool may reach: the sandbox, its output into the record, the grader, notes, the end."""
 
+import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -9,21 +10,44 @@ from agent.record.values import Score
 from agent.runner.cut_call import CutCall, Standing
 from agent.runner.journal import Journal
 from agent.runner.output import OutputStream
-from agent.sandbox.base import CommandResult, OnOutput, Sandbox
+from agent.sandbox.base import CommandResult, OnOutput, Sandbox, Session
 
 
 @dataclass
 class Workplace:
     """What all tool calls of a run share."""
 
-    journal: Journal
     sandbox: Sandbox
     workdir: str
     command_timeout_s: float
     grade: Callable[[], Awaitable[Score]]
     """Grades a snapshot on the development split, for the agent."""
     submitted: bool = False
-    running_command: bool = field(default=False, init=False)
+    running_commands: int = field(default=0, init=False)
+    shared_file: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """Held while a file that all workers write to is changed."""
+
+    @property
+    def running_command(self) -> bool:
+        """Whether anybody's command runs."""
+        return self.running_commands > 0
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where one worker's calls are run: its own shell in the sandbox, its own folder, its own hand in the record."""
+
+    workplace: Workplace
+    journal: Journal
+    session: Session
+    folder: str = ""
+    """Relative to the work folder; empty where it works in the work folder itself."""
+
+    @property
+    def workdir(self) -> str:
+        """Its folder, as a path in the sandbox."""
+        root = self.workplace.workdir
+        return f"{root}/{self.folder}" if self.folder else root
 
 
 @dataclass(frozen=True)
@@ -37,23 +61,32 @@ class Earlier:
 class CallContext:
     """What one tool call may reach; with `earlier`, one that is done again up to its command, which goes on."""
 
-    def __init__(
-        self, workplace: Workplace, call_id: str, command_id: str = "", earlier: Earlier | None = None
-    ) -> None:
-        self._workplace = workplace
+    def __init__(self, bench: Bench, call_id: str, command_id: str = "", earlier: Earlier | None = None) -> None:
+        self._bench = bench
+        self._workplace = bench.workplace
         self._call_id = call_id
         self._command_id = command_id
         self._earlier = earlier
         self.output_lines = 0
 
     @property
-    def sandbox(self) -> Sandbox:
+    def sandbox(self) -> Session:
         """Where the agent's files are."""
-        return self._workplace.sandbox
+        return self._bench.session
 
     @property
     def workdir(self) -> str:
-        """The root of the agent's work folder, as a path in the sandbox."""
+        """The root of the worker's folder, as a path in the sandbox."""
+        return self._bench.workdir
+
+    @property
+    def shared_file(self) -> asyncio.Lock:
+        """Held while a file that all workers write to is changed."""
+        return self._workplace.shared_file
+
+    @property
+    def shared_folder(self) -> str:
+        """The run's work folder, as a path in the sandbox: what all workers share lies there."""
         return self._workplace.workdir
 
     @property
@@ -64,12 +97,12 @@ class CallContext:
     async def command(self, command: str, *, timeout_s: float) -> tuple[CommandResult, str]:
         """Run a command, its output streamed into the record; returns the result and the output, clipped."""
         before = self._earlier.cut.output if self._earlier is not None else None
-        stream = OutputStream(self._workplace.journal, self._call_id, before)
-        self._workplace.running_command = True
+        stream = OutputStream(self._bench.journal, self._call_id, before)
+        self._workplace.running_commands += 1
         try:
             result = await self._result(command, timeout_s, stream.feed)
         finally:
-            self._workplace.running_command = False
+            self._workplace.running_commands -= 1
             shown = stream.finish()
             self.output_lines += stream.lines
         return result, shown
@@ -99,7 +132,7 @@ class CallContext:
         """Put a note into the record."""
         if self._earlier is not None and self._earlier.cut.noted:
             return
-        self._workplace.journal.append(ev.NoteTaken(text=text))
+        self._bench.journal.append(ev.NoteTaken(text=text))
 
     def submit(self, summary: str) -> None:
         """End the run after this step: what is there is the submission."""

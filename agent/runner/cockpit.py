@@ -1,52 +1,32 @@
-"""What a scaffold is given: the conversation, the model and the tools, with the runner's hands on all of it."""
+"""What a scaffold is given: a conversation, a model and tools, with the runner's hands on all of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from agent.models.base import Message, Reply, ToolSpec
-from agent.record import events as ev
 from agent.record.values import ToolCall
 from agent.runner import limits
-from agent.runner.asking import Asking
-from agent.runner.calls import Workplace
-from agent.runner.conversation import Conversation
 from agent.runner.gates import Gates
-from agent.runner.journal import Journal
-from agent.runner.using import Using
+from agent.runner.seats import Seat
 from agent.scaffolds.base import Briefing
 
 
 class RunCockpit:
-    """The `Cockpit` of a real run."""
+    """The `Cockpit` of a real run, of whoever sits in that seat."""
 
-    def __init__(
-        self,
-        *,
-        briefing: Briefing,
-        tools: Sequence[ToolSpec],
-        journal: Journal,
-        conversation: Conversation,
-        gates: Gates,
-        asking: Asking,
-        using: Using,
-        workplace: Workplace,
-        in_step: bool,
-    ) -> None:
+    def __init__(self, briefing: Briefing, seat: Seat, gates: Gates) -> None:
         self.briefing = briefing
-        self.tools = tools
-        self._journal = journal
-        self._conversation = conversation
+        self.tools: Sequence[ToolSpec] = [tool.spec for tool in seat.tools.values()]
+        self._seat = seat
+        self._journal = seat.bench.journal
         self._gates = gates
-        self._asking = asking
-        self._using = using
-        self._workplace = workplace
-        self._in_step = in_step
+        self._in_step = seat.before.in_step
         """Whether a step was begun by a runner before us, and led to nothing yet."""
 
     @property
     def conversation(self) -> Sequence[Message]:
         """The conversation so far, as the record has it."""
-        return self._conversation.messages
+        return self._seat.conversation.messages
 
     @property
     def status(self) -> str:
@@ -56,7 +36,7 @@ class RunCockpit:
     @property
     def submitted(self) -> bool:
         """Whether the agent has called `submit`."""
-        return self._workplace.submitted
+        return self._seat.bench.workplace.submitted
 
     async def begin_step(self) -> int:
         """A new step; returns its number."""
@@ -64,18 +44,18 @@ class RunCockpit:
             self._in_step = False
             return self._journal.step
         await self._gates.before_step()
-        self._journal.step += 1
-        self._journal.append(ev.StepStarted())
-        return self._journal.step
+        return self._journal.begin_step()
 
     def say(self, role: Literal["system", "user"], text: str, *, origin: str = "harness") -> Message:
         """Add a message to the conversation."""
-        return self._conversation.say(role, text, origin=origin)
+        return self._seat.conversation.say(role, text, origin=origin)
 
-    async def ask(self, messages: Sequence[Message] | None = None) -> tuple[Message, Reply]:
+    async def ask(
+        self, messages: Sequence[Message] | None = None, *, without: Collection[str] = ()
+    ) -> tuple[Message, Reply]:
         """Ask the model; its reply joins the conversation."""
-        return await self._asking.ask(messages)
+        return await self._seat.asking.ask(messages, without)
 
     async def use(self, call: ToolCall) -> Message:
         """Run one tool call; the tool message that answers it joins the conversation."""
-        return await self._using.use(call)
+        return await self._seat.using.use(call)

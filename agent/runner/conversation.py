@@ -15,9 +15,19 @@ def as_operator(text: str) -> str:
     return f"[message from the operator]\n{text}"
 
 
-def conversation(reader: EventReader) -> list[Message]:
-    """The conversation as the record has it, calls without an answer included."""
-    return [message for event in reader.of_kinds(_KINDS) if (message := _message(reader, event.body))]
+def conversations(reader: EventReader) -> dict[int, list[Message]]:
+    """Everybody's conversation as the record has it, calls without an answer included; 0 is the supervisor's, or that
+    of the only agent."""
+    found: dict[int, list[Message]] = {}
+    for event in reader.of_kinds(_KINDS):
+        if message := _message(reader, event.body):
+            found.setdefault(event.worker, []).append(message)
+    return found
+
+
+def conversation(reader: EventReader, worker: int = 0) -> list[Message]:
+    """One's conversation as the record has it."""
+    return conversations(reader).get(worker, [])
 
 
 def unanswered(messages: list[Message]) -> list[ToolCall]:
@@ -29,10 +39,14 @@ def unanswered(messages: list[Message]) -> list[ToolCall]:
 class Conversation:
     """The conversation of a live run; each message is an event of its own and has a number as its name."""
 
-    def __init__(self, journal: Journal, messages: list[Message]) -> None:
+    def __init__(self, journal: Journal, messages: list[Message], call_ids: set[str] | None = None) -> None:
         self._journal = journal
+        self.worker = journal.worker
+        self._named = f"w{journal.worker}m" if journal.worker else "m"
         self.messages = messages
-        self.call_ids = {call.call_id for message in messages for call in message.calls}
+        self.call_ids = set() if call_ids is None else call_ids
+        """Calls of the whole run, whoever made them: each has a name of its own."""
+        self.call_ids |= {call.call_id for message in messages for call in message.calls}
 
     def say(self, role: str, text: str, *, origin: str = "harness", request_id: int | None = None) -> Message:
         """Add a system or user message."""
@@ -70,7 +84,7 @@ class Conversation:
 
     def next_id(self) -> str:
         """The name of the message that is added next."""
-        return f"m{len(self.messages) + 1}"
+        return f"{self._named}{len(self.messages) + 1}"
 
 
 def _message(reader: EventReader, body: ev.AnyBody) -> Message | None:

@@ -8,7 +8,7 @@ from agent.record.log import EventReader
 from agent.record.values import RunSummary
 from agent.runner.approvals import Word
 from agent.runner.output import OutputSoFar
-from agent.sandbox.base import StartedSandbox
+from agent.sandbox.base import LastCommand, StartedSandbox
 
 Standing = Literal["known", "never began", "unknown"]
 """What the sandbox says of the call's command: it runs or has run there, it never came there, or cannot be told."""
@@ -33,26 +33,35 @@ class CutCall:
 
     def standing(self, started: StartedSandbox) -> Standing:
         """What became of its command."""
-        if self.called.command_id and started.last == self.called.command_id:
+        if self._there(started) is not None:
             return "known"
         # A guest tells the last command that it was given; only another guest cannot know of this one.
         return "never began" if started.guest and started.guest == self.guest else "unknown"
 
     def worked_alone_s(self, started: StartedSandbox) -> float:
         """How long its command worked without a runner."""
-        return max(0.0, started.last_s - self.seen_s) if self.standing(started) == "known" else 0.0
+        command = self._there(started)
+        return max(0.0, command.lasted_s - self.seen_s) if command is not None else 0.0
+
+    def _there(self, started: StartedSandbox) -> LastCommand | None:
+        """Its command, where the sandbox knows it."""
+        own = self.called.command_id
+        return next((each for each in started.commands if each.command == own), None) if own else None
 
 
-def read_cut_call(reader: EventReader) -> CutCall | None:
-    """The call that was cut off; None where the last one was brought to its end."""
-    for event in reader.of_kinds(("tool_called",), limit=1, newest=True):
-        if isinstance(event.body, ev.ToolCalled) and not _finished(reader, event):
-            return _read(reader, event, event.body)
-    return None
-
-
-def _finished(reader: EventReader, call: ev.Event) -> bool:
-    return bool(reader.of_kinds(("tool_finished",), after=call.seq, limit=1))
+def read_cut_calls(reader: EventReader) -> dict[int, CutCall]:
+    """The calls that were cut off, by worker; whoever had brought the last one to its end is not among them."""
+    begun: dict[int, ev.Event] = {}
+    for event in reader.of_kinds(("tool_called", "tool_finished")):
+        if isinstance(event.body, ev.ToolCalled):
+            begun[event.worker] = event
+        else:
+            begun.pop(event.worker, None)
+    return {
+        worker: _read(reader, event, event.body)
+        for worker, event in begun.items()
+        if isinstance(event.body, ev.ToolCalled)
+    }
 
 
 def _read(reader: EventReader, event: ev.Event, called: ev.ToolCalled) -> CutCall:
@@ -65,7 +74,7 @@ def _read(reader: EventReader, event: ev.Event, called: ev.ToolCalled) -> CutCal
         output=OutputSoFar(
             texts=[reader.text(body.text) for body in told], read_bytes=told[-1].read_bytes if told else 0
         ),
-        noted=bool(reader.of_kinds(("note_taken",), after=event.seq, limit=1)),
+        noted=any(one.worker == event.worker for one in reader.of_kinds(("note_taken",), after=event.seq)),
         word=_word(reader, event.seq, called.call_id),
         seen_s=_clocks_s(reader.summary()) - _clocks_s(reader.summary(event.seq)),
     )

@@ -89,12 +89,12 @@ class Gates:
     @property
     def _steps_used(self) -> bool:
         limits = self._journal.summary.limits
-        return limits.steps is not None and self._journal.step >= limits.steps
+        return limits.steps is not None and self._journal.steps >= limits.steps
 
     @property
     def _steps_exceeded(self) -> bool:
         limits = self._journal.summary.limits
-        return limits.steps is not None and self._journal.step > limits.steps
+        return limits.steps is not None and self._journal.steps > limits.steps
 
     async def _reached(self, limit: LimitKind, *, frozen: bool = False) -> bool:
         """End the run by a limit, or pause it there; says whether it may go on afterwards."""
@@ -102,7 +102,8 @@ class Gates:
             self._ending.limit_reached(limit)
             return False
         if not self._pausing.paused:
-            await self._pausing.pause_at_limit(limit, frozen=frozen)
+            # Where others work on, what they do would go on beyond the limit.
+            await self._pausing.pause_at_limit(limit, frozen=frozen or self._pausing.several)
         return True
 
     async def _pass(self, place: Place) -> None:

@@ -7,12 +7,14 @@ from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.log import EventReader
 from agent.record.values import Gpu, Proof
-from agent.telemetry.gpu_probe import START_PATIENCE_S, GpuProbe
+from agent.telemetry.gpu_probe import GpuProbe
 
 WHAT = "gpu memory"
 PATIENCE_S = 30.0
 """A driver takes seconds to give back what a killed process had."""
 _LOOK_EVERY_S = 0.5
+MUTE_S = 8.0
+"""A driver that answers nothing for so long hangs: nothing will be proven by it."""
 _SLACK_BYTES = 256 * 1024**2
 _SLACK_SHARE = 0.02
 _GIB = 1024**3
@@ -39,7 +41,11 @@ def prove_back(
         return _prove(found, tell, reader, patience_s)
     gpus = GpuProbe(wanted={gpu.index for gpu in found})
     try:
-        if not gpus.sample(wait_s=START_PATIENCE_S) and gpus.absent:
+        # Loading it takes long only on a machine where nobody has it loaded, and the run just had.
+        first = gpus.sample(wait_s=MUTE_S)
+        if not first and not gpus.absent:
+            return Proof(WHAT, False, "the driver does not answer")
+        if gpus.absent:
             return Proof(WHAT, False, "the GPUs cannot be read any more")
         return _prove(found, tell, gpus.sample, patience_s)
     finally:
@@ -50,9 +56,14 @@ def _prove(
     found: tuple[Gpu, ...], tell: Callable[[Proof], None], sample: Callable[[], tuple[Gpu, ...]], patience_s: float
 ) -> Proof:
     deadline = time.monotonic() + patience_s
+    answered_at = time.monotonic()
     told = False
     while held := _held(found, now := sample()):
         if any(gpu.lost for gpu in now):
+            return Proof(WHAT, False, held)
+        if any(gpu.memory_used_bytes is not None for gpu in now):
+            answered_at = time.monotonic()
+        elif time.monotonic() - answered_at >= MUTE_S:
             return Proof(WHAT, False, held)
         if time.monotonic() >= deadline:
             return Proof(WHAT, False, f"{held} after {patience_s:.0f} s; others may be using it")

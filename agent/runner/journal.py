@@ -1,11 +1,13 @@
 """The run's record as the runner's parts write it: the present step filled in, and a full disk outlived."""
 
 import asyncio
+import copy
 import itertools
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 from agent.errors import RecordError
 from agent.record import events as ev
@@ -27,7 +29,18 @@ class _Waiting(NamedTuple):
 
     body: ev.Known
     step: int
+    worker: int
     at: float
+
+
+@dataclass
+class _Common:
+    """What all who write into a run's record have in common."""
+
+    last_beat: int
+    steps: int
+    """Steps that were begun, whoever began them."""
+    full_since: float | None = None
 
 
 class Journal:
@@ -42,13 +55,32 @@ class Journal:
         if ballast is not None:
             ballast.take()
         self._waiting: deque[_Waiting] = deque()
-        self._full_since: float | None = None
-        self._last_beat = log.summary.seq
+        self._common = _Common(last_beat=log.summary.seq, steps=log.summary.step)
         # Every id leads to at least one event, so numbers from here on were never given out before.
         self._ids = itertools.count(log.summary.seq + 1)
         self.step = log.summary.step
+        """The step that what is written belongs to."""
+        self.worker = 0
         self.listeners: list[Callable[[ev.Known], None]] = []
         """They hear of every event, as soon as it is recorded or waits for the disk."""
+
+    def of_worker(self, worker: int, step: int) -> Self:
+        """The same record as that worker writes into it, from that step of its own on."""
+        own = copy.copy(self)
+        own.worker, own.step = worker, step
+        return own
+
+    @property
+    def steps(self) -> int:
+        """How many steps were begun, whoever began them."""
+        return self._common.steps
+
+    def begin_step(self) -> int:
+        """A new step of the run's; returns its number."""
+        self._common.steps += 1
+        self.step = self._common.steps
+        self.append(ev.StepStarted())
+        return self.step
 
     @property
     def summary(self) -> RunSummary:
@@ -58,7 +90,7 @@ class Journal:
     @property
     def stuck(self) -> bool:
         """Whether the disk is full: it took an event no more, and there has been no room since."""
-        return self._full_since is not None
+        return self._common.full_since is not None
 
     def append(self, body: ev.Known) -> None:
         """Record an event of the present step."""
@@ -74,11 +106,11 @@ class Journal:
             self._keep(body)
             return
         try:
-            self._write(body, self.step)
+            self._write(body, self.step, self.worker)
         except RecordError as error:
-            first = self._full_since is None
+            first = self._common.full_since is None
             if first:
-                self._full_since = time.monotonic()
+                self._common.full_since = time.monotonic()
                 alert = ev.AlertRaised(alert="disk_full", message=error.message, hint="the run waits; make room")
                 self._keep(alert)
                 self._tell(alert)
@@ -94,7 +126,7 @@ class Journal:
     def retry(self) -> None:
         """Try again to write what waits, and see whether there is room again."""
         if self._write_waiting() and (self._ballast is None or self._ballast.take()):
-            self._full_since = None
+            self._common.full_since = None
 
     async def writable(self) -> None:
         """Wait until there is room on the disk, however long that takes."""
@@ -109,7 +141,7 @@ class Journal:
         if self._ballast is not None:
             self._ballast.release()
         while not self._write_waiting():
-            if self._full_since is not None and time.monotonic() - self._full_since > PATIENCE_S:
+            if self._common.full_since is not None and time.monotonic() - self._common.full_since > PATIENCE_S:
                 raise RecordError("the record could not be written for too long", hint="is the disk full?")
             await asyncio.sleep(_LOOK_EVERY_S)
 
@@ -130,19 +162,19 @@ class Journal:
         try:
             while self._waiting:
                 waiting = self._waiting[0]
-                self._write(waiting.body, waiting.step, waiting.at)
+                self._write(waiting.body, waiting.step, waiting.worker, waiting.at)
                 self._waiting.popleft()
         except RecordError:
             return False
         return True
 
-    def _write(self, body: ev.Known, step: int, at: float | None = None) -> None:
-        event = self._log.append(body, step=step, at=at)
+    def _write(self, body: ev.Known, step: int, worker: int, at: float | None = None) -> None:
+        event = self._log.append(body, step=step, worker=worker, at=at)
         if isinstance(body, ev.Heartbeat):
-            self._last_beat = event.seq
-        elif event.seq - self._last_beat >= BEAT_EVERY_EVENTS and not isinstance(body, ev.RunEnded):
-            self._last_beat = self._log.heartbeat().seq
+            self._common.last_beat = event.seq
+        elif event.seq - self._common.last_beat >= BEAT_EVERY_EVENTS and not isinstance(body, ev.RunEnded):
+            self._common.last_beat = self._log.heartbeat().seq
 
     def _keep(self, body: ev.Known) -> None:
         if len(self._waiting) < _MOST_WAITING or not isinstance(body, _DROPPABLE):
-            self._waiting.append(_Waiting(body, self.step, self._log.now()))
+            self._waiting.append(_Waiting(body, self.step, self.worker, self._log.now()))

@@ -11,8 +11,6 @@ import traceback
 from collections.abc import Coroutine
 
 from agent.errors import RunError, SandboxLost, SandboxUnreachable
-from agent.models.base import Model
-from agent.models.choose import open_model
 from agent.record import events as ev
 from agent.record import index
 from agent.record.home import Home, RunFolder
@@ -21,11 +19,12 @@ from agent.record.log import EventLog
 from agent.record.request import RunRequest
 from agent.record.text import one_line
 from agent.runner import taking_down, taking_up, watch
-from agent.runner.agent_at_work import Controls, Equipment, lead
+from agent.runner.agent_at_work import Equipment, lead
 from agent.runner.announcing import run_created, sandbox_started
 from agent.runner.approvals import Approvals
 from agent.runner.ballast import Ballast
 from agent.runner.controlling import Controlling, last_change
+from agent.runner.controls import Controls
 from agent.runner.ending import Ending, Verdict
 from agent.runner.gates import Gates
 from agent.runner.grading import Grading
@@ -38,6 +37,7 @@ from agent.runner.pausing import Pausing
 from agent.runner.placement import Placement, placement_for
 from agent.runner.resuming import Remains
 from agent.runner.steering import Steering
+from agent.runner.voices import Voices
 from agent.runner.workspace import bare_plan, lay_out, plan_of, prepare_data
 from agent.sandbox.base import Sandbox, StartedSandbox
 from agent.sandbox.choose import choose
@@ -71,7 +71,7 @@ class Life:
         self._notifier = Notifier(notify, self._journal)
         self._notify_trouble = trouble
         self._controls = self._wired(inbox)
-        self._model: Model | None = None
+        self._voices: Voices | None = None
         self._placement: Placement | None = None
         self._sandbox: Sandbox | None = None
         self._equipment: Equipment | None = None
@@ -146,9 +146,8 @@ class Life:
         if request.scale not in task.spec.scales:
             raise RunError(f"{request.task} has no scale {request.scale!r}")
         led_by = scaffold(request.scaffold)
-        self._model = await asyncio.to_thread(
-            open_model, request.model, base_url=request.base_url, script=task.baseline_script, pace_s=request.pace_s
-        )
+        self._voices = voices = Voices(request, task.baseline_script, parts=led_by.parts)
+        await voices.warm()
         data = await prepare_data(self._folder, task, request)
         self._placement = placement_for(self._folder, request, task, self._journal, self._remains.placed)
         place = await self._placement.take()
@@ -161,7 +160,7 @@ class Life:
         else:
             started = await self._begun(sandbox)
         await asyncio.to_thread(shutil.rmtree, workspace, ignore_errors=True)
-        self._equipment = Equipment(task, led_by, self._model, sandbox, started)
+        self._equipment = Equipment(task, led_by, voices, sandbox, started)
         self._controls.pausing.sandbox_started(sandbox)
         self._controls.grading.sandbox_started(task, sandbox, started.sandbox, started.image)
         self._journal.append(sandbox_started(request, started, network=task.spec.network, placed=place.notice))
@@ -195,8 +194,8 @@ class Life:
 
     async def _take_down(self) -> None:
         await self._give_up_errands()
-        model, self._model = self._model, None
-        model_gone = await taking_down.closed(model)
+        voices, self._voices = self._voices, None
+        model_gone = await taking_down.closed(voices)
         if self._remains.taken_down:
             return
         sandbox, killed = self._sandbox, self._ending.killed
@@ -222,7 +221,7 @@ class Life:
         verdict = self._ending.verdict
         assert verdict is not None
         await self._give_up_errands()
-        await taking_down.closed(self._model)
+        await taking_down.closed(self._voices)
         await self._stop_beside()
         self._journal.append(ev.RunLeft(reason=verdict.detail))
         await self._journal.drained()

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from agent.record import events as ev
 from agent.record.log import EventReader
+from agent.runner.injections import Queued
 
 _KINDS = (
     "request_received", "request_answered", "request_refused", "request_withdrawn", "request_edited",
@@ -18,10 +19,10 @@ class OpenRequests:
 
     last: int = 0
     """The newest that was read, answered or not."""
-    queued: list[tuple[int, str]] = field(default_factory=list)
+    queued: list[Queued] = field(default_factory=list)
     """Injected messages that no model request took along."""
-    undelivered: list[int] = field(default_factory=list)
-    """Injected messages that are in the conversation and were not read yet."""
+    undelivered: list[tuple[int, int]] = field(default_factory=list)
+    """Injected messages that are in the conversation of a worker, which is told with them, and were not read yet."""
     met: list[int] = field(default_factory=list)
     """Their effect is in the record; only the answer is not."""
     undone: list[int] = field(default_factory=list)
@@ -53,9 +54,9 @@ def open_requests(reader: EventReader) -> OpenRequests:
         elif body.verb != "inject":
             found.undone.append(request_id)
         elif request_id in seen.joined:
-            found.undelivered.append(request_id)
+            found.undelivered.append((request_id, body.worker))
         else:
-            found.queued.append((request_id, seen.texts[request_id]))
+            found.queued.append(Queued(request_id, seen.texts[request_id], body.worker))
     return found
 
 

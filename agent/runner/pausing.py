@@ -56,7 +56,10 @@ class Pausing:
         self._wished: WishedPause | None = None
         self._in_effect: WishedPause | None = None
         self._disk_pause: WishedPause | None = None
-        self._between_calls = False
+        self._at_work = 1
+        self._standing = 0
+        """Of those at work, how many stand where the wished pause holds them."""
+        self._wish_moved = asyncio.Event()
         self.held_by_disk = False
         """Whether the disk is full, be that why it is paused or not."""
         self._free = asyncio.Event()
@@ -71,6 +74,11 @@ class Pausing:
     def held_by_limit(self) -> LimitKind | None:
         """The limit that the run stands at."""
         return self._in_effect.limit if self._in_effect is not None else None
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one is at work."""
+        return self._at_work > 1
 
     @property
     def paused(self) -> bool:
@@ -94,16 +102,20 @@ class Pausing:
         if wish.strength == "now" and self._sandbox is not None:
             await self._sandbox.freeze()
             self._take_effect(wish)
-        elif self._between_calls:
-            self._take_effect(wish)
         else:
             self._wished = wish
+            self._look_whether_all_stand()
+            # Where the new wish is the stronger one, whoever passed the weaker may have to stand.
+            self._tell_of_wish()
         return ""
 
     async def pause_at_limit(self, limit: LimitKind, *, frozen: bool) -> None:
         """Stop at a limit; `frozen` where something may be running. Raises `SandboxError` where it cannot be frozen."""
         if frozen and self._sandbox is not None:
             await self._sandbox.freeze()
+        if self._in_effect is not None:
+            # Another worker came to it at the same moment.
+            return
         if self._wished is not None:
             self._withdraw(f"the limit on {limit} paused it first")
         strength: PauseStrength = "now" if frozen and self._sandbox is not None else "step"
@@ -185,23 +197,60 @@ class Pausing:
         self._free.set()
 
     async def gate(self, place: Place) -> None:
-        """Pass when no pause holds here; a wished one takes effect now."""
-        # Two are not in effect at once: the second would not know that the first one froze the sandbox.
-        await self._free.wait()
-        if self._wished is not None and self._wished.holds_at(place):
-            self._take_effect(self._wished)
-        await self._free.wait()
+        """Pass when no pause holds here; a wished one takes effect once all who are at work stand at such a gate."""
+        while True:
+            # Two are not in effect at once: the second would not know that the first one froze the sandbox.
+            await self._free.wait()
+            wish = self._wished
+            if wish is None or not wish.holds_at(place):
+                return
+            moved = self._wish_moved
+            with self._stand():
+                if self._wished is wish:
+                    await moved.wait()
 
     @contextlib.contextmanager
     def between_calls(self) -> Iterator[None]:
-        """No model call is open and none comes before long: a pause takes effect at once."""
-        if self._wished is not None and self._in_effect is None:
-            self._take_effect(self._wished)
-        self._between_calls = True
+        """No model call is open and none comes before long: whoever is here stands where any pause holds."""
+        with self._stand():
+            yield
+
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[None]:
+        """One more is at work: a pause waits for them to come to a gate."""
+        self._at_work += 1
         try:
             yield
         finally:
-            self._between_calls = False
+            self._at_work -= 1
+            self._look_whether_all_stand()
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Somebody waits for the others, and holds no pause up."""
+        self._at_work -= 1
+        self._look_whether_all_stand()
+        try:
+            yield
+        finally:
+            self._at_work += 1
+
+    @contextlib.contextmanager
+    def _stand(self) -> Iterator[None]:
+        self._standing += 1
+        try:
+            self._look_whether_all_stand()
+            yield
+        finally:
+            self._standing -= 1
+
+    def _look_whether_all_stand(self) -> None:
+        if self._wished is not None and self._in_effect is None and self._standing >= max(1, self._at_work):
+            self._take_effect(self._wished)
+
+    def _tell_of_wish(self) -> None:
+        self._wish_moved.set()
+        self._wish_moved = asyncio.Event()
 
     async def let_go(self) -> None:
         """The agent's work is over, maybe in the middle of a pause; what is frozen could not be read."""
@@ -221,6 +270,7 @@ class Pausing:
         self._wished = None
         self._in_effect = wish
         self._free.clear()
+        self._tell_of_wish()
         self._journal.append(
             ev.RunPaused(strength=wish.strength, by=wish.by, why=wish.why, request_id=wish.request_id, limit=wish.limit)
         )
@@ -232,6 +282,7 @@ class Pausing:
         for request_id in self._wished.request_ids:
             self._journal.append(ev.RequestRefused(request_id=request_id, reason=reason))
         self._wished = None
+        self._tell_of_wish()
 
 
 _SAID: dict[PauseStrength, str] = {

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import assert_never
+from typing import Protocol, assert_never
 
 from agent.errors import SandboxError
 from agent.record import events as ev
@@ -34,13 +34,24 @@ from agent.runner.grading import Grading
 from agent.runner.injections import Injections
 from agent.runner.journal import Journal
 from agent.runner.pausing import Pausing, WishedPause
-from agent.runner.using import Using
 
 POLL_S = 0.04
 _FROZEN_GRACE_S = 0.5
 _LONGEST_MESSAGE = 100_000
 
 Start = Callable[[Coroutine[object, object, None]], None]
+
+
+class Staff(Protocol):
+    """Those who work in the run, as far as they are steered one by one."""
+
+    def absent(self, worker: int) -> str:
+        """Why nothing can be said to that worker; empty where it can."""
+        ...
+
+    async def interrupt(self, by: str, worker: int | None) -> str:
+        """End that worker's running command, or the only one; returns why that cannot be, or nothing."""
+        ...
 
 
 class Steering:
@@ -72,7 +83,7 @@ class Steering:
         self._grading = grading
         self._start = start
         self._gates = gates
-        self._using: Using | None = None
+        self._staff: Staff | None = None
         self._for_later: list[Posted] = []
         self._grades_now = False
         self._kills: list[int] = []
@@ -80,9 +91,9 @@ class Steering:
         self.closed_for = ""
         """Why nothing can be done any more but killing; empty while the agent works."""
 
-    async def agent_started(self, using: Using) -> None:
+    async def agent_started(self, staff: Staff) -> None:
         """From now on there is something to interrupt, to freeze and to score."""
-        self._using = using
+        self._staff = staff
         for posted in self._for_later:
             await self._do(posted)
         self._for_later.clear()
@@ -134,6 +145,7 @@ class Steering:
                 text=one_line(posted.raw) if posted.request is None else _said(posted.request),
                 who=posted.who,
                 origin=posted.origin,
+                worker=_whom(posted.request),
             )
         )
 
@@ -163,8 +175,8 @@ class Steering:
             case Resume():
                 await self._resume(request_id, who)
             case Inject():
-                if not self._unfit(request_id, request.text):
-                    self._injections.queue(request_id, request.text)
+                if not self._unfit(request_id, request.text) and not self._absent(request_id, request.worker):
+                    self._injections.queue(request_id, request.text, request.worker)
             case EditInjection():
                 if not self._unfit(request_id, request.text):
                     refusal = self._injections.edit(request.request_id, request.text, who)
@@ -181,7 +193,7 @@ class Steering:
                     self._refuse(request_id, refusal)
             case Interrupt():
                 self._open.add(request_id)
-                self._start(self._interrupt(request_id, who))
+                self._start(self._interrupt(request_id, who, request.worker))
             case ChangeLimits():
                 await self._change_limits(request_id, who, request)
             case ScoreNow():
@@ -216,19 +228,25 @@ class Steering:
             self._refuse(request_id, reason)
         return bool(reason)
 
-    async def _interrupt(self, request_id: int, who: str) -> None:
+    def _absent(self, request_id: int, worker: int) -> bool:
+        """Whether that worker is not there to be told anything; the request is then refused."""
+        if self._staff is not None:
+            reason = self._staff.absent(worker)
+        else:
+            reason = f"there is no worker {worker} yet" if worker else ""
+        if reason:
+            self._refuse(request_id, reason)
+        return bool(reason)
+
+    async def _interrupt(self, request_id: int, who: str, worker: int | None) -> None:
         if self._pausing.frozen:
             self._refuse(request_id, "the sandbox is frozen; resume first")
             return
         try:
-            ended = self._using is not None and await self._using.interrupt(who)
+            refusal = "no command is running" if self._staff is None else await self._staff.interrupt(who, worker)
         except SandboxError as error:
-            self._refuse(request_id, f"the sandbox does not answer: {error.message}")
-            return
-        if ended:
-            self._answer(request_id, "the command was ended and the agent is told")
-        else:
-            self._refuse(request_id, "no command is running")
+            refusal = f"the sandbox does not answer: {error.message}"
+        self._settle(request_id, refusal, "the command was ended and the agent is told")
 
     async def _change_limits(self, request_id: int, who: str, request: ChangeLimits) -> None:
         if problem := limits.problem(request.limits):
@@ -282,6 +300,11 @@ class Steering:
     def _refuse(self, request_id: int, reason: str) -> None:
         self._open.discard(request_id)
         self._journal.append(ev.RequestRefused(request_id=request_id, reason=reason))
+
+
+def _whom(request: Request | None) -> int:
+    """The worker that a request concerns."""
+    return (request.worker or 0) if isinstance(request, Inject | Interrupt) else 0
 
 
 def _said(request: Request) -> str:

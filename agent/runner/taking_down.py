@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable
 
 from agent.errors import SandboxError
-from agent.models.base import Model
 from agent.record import events as ev
 from agent.record.home import RunFolder
 from agent.record.text import one_line
 from agent.record.values import Proof
 from agent.runner import gpu_memory
 from agent.runner.journal import Journal
+from agent.runner.voices import Voices
 from agent.sandbox.base import Sandbox
 from tasks.errors import MlrbError
 
@@ -18,14 +18,14 @@ STOP_PATIENCE_S = 60.0
 MODEL_PATIENCE_S = 10.0
 
 
-async def closed(model: Model | None) -> Proof:
+async def closed(voices: Voices | None) -> Proof:
     """No call is left: what asks was cut short, and the way to the model is closed under what did not let go."""
     what = "model calls"
-    if model is None:
+    if voices is None:
         return Proof(what, True, "no model was open")
     try:
         async with asyncio.timeout(MODEL_PATIENCE_S):
-            await model.close()
+            await voices.close()
     except TimeoutError:
         return Proof(what, False, f"its connection did not close within {MODEL_PATIENCE_S:.0f} s")
     except MlrbError as error:

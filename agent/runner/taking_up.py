@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from agent.errors import SandboxUnavailable
 from agent.record import events as ev
 from agent.record.home import RunFolder
-from agent.runner.agent_at_work import Controls
+from agent.runner.controls import Controls
 from agent.runner.graders import clear_graders
 from agent.runner.journal import Journal
 from agent.runner.resuming import Remains
@@ -20,9 +20,11 @@ _LOOK_EVERY_S = 0.2
 
 def set_right(remains: Remains, journal: Journal) -> None:
     """Bring to an end in the record what ended with the runner: a model call, a request that was met."""
-    if remains.asked:
-        reason = "the runner was lost while the model answered, and the answer with it"
-        journal.append(ev.ModelFailed(call_id=remains.asked, reason=reason, retry_in_s=0.0))
+    reason = "the runner was lost while the model answered, and the answer with it"
+    for worker, part in remains.parts.items():
+        if part.asked:
+            own = journal.of_worker(worker, part.step)
+            own.append(ev.ModelFailed(call_id=part.asked, reason=reason, retry_in_s=0.0))
     for request_id in remains.requests.met:
         detail = "done, before the runner was restarted"
         journal.append(ev.RequestAnswered(request_id=request_id, detail=detail))
@@ -44,9 +46,11 @@ async def sandbox_again(
         if controls.pausing.frozen:
             await controls.pausing.gate("model")
     started = await sandbox.attach()
-    if started.running and (remains.cut is None or remains.cut.standing(started) != "known"):
-        # Nobody waits for it any more, and no other command can run beside it.
-        await sandbox.interrupt()
+    waited_for = {cut.called.command_id for cut in remains.cut}
+    for command in started.commands:
+        if command.running and command.command not in waited_for:
+            # Nobody waits for it any more, and no other command of its session can run beside it.
+            await sandbox.session(command.session).interrupt()
     await _once_reached(sandbox, controls.pausing.hold_sandbox)
     return started
 

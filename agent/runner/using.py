@@ -10,7 +10,7 @@ from agent.record import events as ev
 from agent.record.text import one_line
 from agent.record.values import ToolCall
 from agent.runner.approvals import Approvals, Word, edited_call, told_of_edit, told_of_rejection
-from agent.runner.calls import CallContext, Earlier, Workplace
+from agent.runner.calls import Bench, CallContext, Earlier
 from agent.runner.conversation import Conversation
 from agent.runner.cut_call import CUT_OFF, CutCall
 from agent.runner.gates import Gates
@@ -28,19 +28,18 @@ class Using:
     def __init__(
         self,
         *,
-        journal: Journal,
+        bench: Bench,
         conversation: Conversation,
         gates: Gates,
         approvals: Approvals,
         tools: Mapping[str, Tool],
-        workplace: Workplace,
     ) -> None:
-        self._journal = journal
+        self._journal: Journal = bench.journal
         self._conversation = conversation
         self._gates = gates
         self._approvals = approvals
         self._tools = tools
-        self._workplace = workplace
+        self._bench = bench
         self._running: asyncio.Task[ToolResult] | None = None
         self._cut_by = ""
         self._bad_in_a_row = 0
@@ -60,7 +59,7 @@ class Using:
             return self._refused(call, trouble)
         assert tool is not None
         self._bad_in_a_row = 0
-        word = await self._approvals.ask(call, tool)
+        word = await self._approvals.ask(call, tool, self._journal)
         if word is not None and word.decision == "rejected":
             self._called(tool, call)
             return self._rejected(call, word)
@@ -68,7 +67,7 @@ class Using:
         if word is not None and word.decision == "edited":
             told, call = told_of_edit(call, tool, word), edited_call(call, tool, word)
         await self._gates.before_tool()
-        context = CallContext(self._workplace, call.call_id, self._called(tool, call))
+        context = CallContext(self._bench, call.call_id, self._called(tool, call))
         return await self._do(tool, call, told, context)
 
     async def take_up(self, call: ToolCall, cut: CutCall, started: StartedSandbox) -> Message:
@@ -89,7 +88,7 @@ class Using:
                 call_id=call.call_id, tool=call.tool, summary=cut.called.summary, worked_s=cut.worked_alone_s(started)
             )
         )
-        context = CallContext(self._workplace, call.call_id, cut.called.command_id, Earlier(cut, cut.standing(started)))
+        context = CallContext(self._bench, call.call_id, cut.called.command_id, Earlier(cut, cut.standing(started)))
         if not tool.can_repeat:
             result = ToolResult(observation=told + CUT_OFF, failed=True)
             return self._record(call, result, self._journal.now(), context)
@@ -107,7 +106,8 @@ class Using:
             if self._gates.left:
                 raise
             lost = isinstance(error, SandboxError)
-            said = "the sandbox was lost while this ran" if lost else "cut off: the run ended while this ran"
+            ended = "the run ended" if self._gates.over else "this worker was stopped"
+            said = "the sandbox was lost while this ran" if lost else f"cut off: {ended} while this ran"
             self._record(call, ToolResult(observation=told + said, failed=True), started_at, context)
             raise
         return self._record(call, replace(result, observation=told + result.observation), started_at, context)
@@ -118,7 +118,7 @@ class Using:
         if task is None or task.done():
             return False
         self._cut_by = by or "someone"
-        if await self._workplace.sandbox.interrupt():
+        if await self._bench.session.interrupt():
             return True
         if task.done():
             return False
@@ -154,7 +154,7 @@ class Using:
     def _rejected(self, call: ToolCall, word: Word) -> Message:
         """A person did not let it run: the agent is told why."""
         result = ToolResult(observation=told_of_rejection(call, word), failed=True)
-        context = CallContext(self._workplace, call.call_id)
+        context = CallContext(self._bench, call.call_id)
         return self._record(call, result, self._journal.now(), context, rejected_by=word.by or "someone")
 
     def _record(
@@ -191,7 +191,7 @@ class Using:
     def _refused(self, call: ToolCall, trouble: str) -> Message:
         self._bad_in_a_row += 1
         result = ToolResult(observation=trouble, failed=True)
-        context = CallContext(self._workplace, call.call_id)
+        context = CallContext(self._bench, call.call_id)
         message = self._record(call, result, self._journal.now(), context, refused=True)
         if self._bad_in_a_row >= MOST_BAD_CALLS:
             raise ReplyMalformed(

@@ -52,6 +52,17 @@ class SandboxPlan:
 
 
 @dataclass(frozen=True)
+class LastCommand:
+    """The last command of a session beside the first one."""
+
+    session: int
+    command: str
+    """Its id; empty where none was started there."""
+    running: bool = False
+    lasted_s: float = 0.0
+
+
+@dataclass(frozen=True)
 class StartedSandbox:
     """What was started."""
 
@@ -69,6 +80,14 @@ class StartedSandbox:
     """How long that one has run so far, without time in which it was frozen."""
     guest: str = ""
     """Names what runs the commands; another one, as after a reboot, knows nothing of earlier commands."""
+    beside: tuple[LastCommand, ...] = ()
+    """The same of other sessions than the first."""
+
+    @property
+    def commands(self) -> tuple[LastCommand, ...]:
+        """The last command of every session that has had one."""
+        first = LastCommand(0, self.last, bool(self.running), self.last_s)
+        return tuple(each for each in (first, *self.beside) if each.command)
 
 
 @dataclass(frozen=True)
@@ -109,25 +128,8 @@ class SandboxWatcher(Protocol):
         ...
 
 
-class Sandbox(Protocol):
-    """A place where an agent's commands run."""
-
-    def tell(self, watcher: SandboxWatcher) -> None:
-        """From now on tell `watcher` what befalls it."""
-        ...
-
-    async def start(self) -> StartedSandbox:
-        """Start it and copy the workspace in; raises `SandboxUnavailable`."""
-        ...
-
-    async def reached(self) -> None:
-        """Return once what it runs on answers; raises `SandboxUnreachable` where that stays silent."""
-        ...
-
-    async def attach(self) -> StartedSandbox:
-        """Take up a sandbox of this run that is already there; raises `SandboxLost` where there is none, and
-        `SandboxUnreachable` where what it runs on stays silent."""
-        ...
+class Session(Protocol):
+    """A shell of its own in a sandbox: a working directory and variables that carry over, one command at a time."""
 
     async def execute(self, command: str, *, command_id: str, timeout_s: float, on_output: OnOutput) -> CommandResult:
         """Run a bash command in the carried-over working directory and environment; one at a time.
@@ -148,6 +150,40 @@ class Sandbox(Protocol):
         """End the running command with its whole process group (TERM, then KILL); False where none runs."""
         ...
 
+    async def read_file(self, path: str, *, max_bytes: int = 10 * 1024**2) -> bytes:
+        """A file's bytes; a relative path is meant from the current working directory. Raises `FileNotFoundError`,
+        `IsADirectoryError`, `PermissionError`, or `ValueError` where it is longer than `max_bytes`."""
+        ...
+
+    async def write_file(self, path: str, data: bytes) -> None:
+        """Write a file, parents made as needed, as the agent's user would. Raises `OSError` kinds."""
+        ...
+
+
+class Sandbox(Session, Protocol):
+    """A place where an agent's commands run; by itself, its session 0."""
+
+    def session(self, number: int) -> Session:
+        """The session of that number, begun where there is none; their commands run side by side."""
+        ...
+
+    def tell(self, watcher: SandboxWatcher) -> None:
+        """From now on tell `watcher` what befalls it."""
+        ...
+
+    async def start(self) -> StartedSandbox:
+        """Start it and copy the workspace in; raises `SandboxUnavailable`."""
+        ...
+
+    async def reached(self) -> None:
+        """Return once what it runs on answers; raises `SandboxUnreachable` where that stays silent."""
+        ...
+
+    async def attach(self) -> StartedSandbox:
+        """Take up a sandbox of this run that is already there; raises `SandboxLost` where there is none, and
+        `SandboxUnreachable` where what it runs on stays silent."""
+        ...
+
     async def freeze(self) -> None:
         """Stop every process where it stands; CPU use ends within a second."""
         ...
@@ -156,18 +192,9 @@ class Sandbox(Protocol):
         """Let them go on."""
         ...
 
-    async def read_file(self, path: str, *, max_bytes: int = 10 * 1024**2) -> bytes:
-        """A file's bytes; a relative path is meant from the current working directory. Raises `FileNotFoundError`,
-        `IsADirectoryError`, `PermissionError`, or `ValueError` where it is longer than `max_bytes`."""
-        ...
-
     async def read_piece(self, path: str, at: int, size: int) -> bytes:
         """At most `size` bytes (a MiB at most) of a file below the work folder, from byte `at` on; its path is relative
         to the work folder's root. Raises `OSError` kinds."""
-        ...
-
-    async def write_file(self, path: str, data: bytes) -> None:
-        """Write a file, parents made as needed, as the agent's user would. Raises `OSError` kinds."""
         ...
 
     async def copy_out(self, paths: Sequence[str], destination: Path) -> list[str]:

@@ -77,7 +77,8 @@ class Link:
         self._reading: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._asked: dict[int, _Asked] = {}
-        self._followed: _Followed | None = None
+        self._followed: dict[str, _Followed] = {}
+        """By command: sessions run theirs side by side."""
         self._next = 0
         self._closed = False
         self.guest = ""
@@ -156,29 +157,31 @@ class Link:
                 await asyncio.sleep(_LOOK_EVERY_S)
         except SandboxError as error:
             # Who follows a command finds out by itself.
-            if self._on_lost is not None and self._followed is None:
+            if self._on_lost is not None and not self._followed:
                 self._on_lost(error)
 
     def _tell_cut(self) -> None:
         for asked in self._asked.values():
             if not asked.answered.done():
                 asked.answered.set_exception(Cut())
-        if self._followed is not None:
-            self._followed.cut = True
-            self._followed.news.set()
+        for followed in self._followed.values():
+            followed.cut = True
+            followed.news.set()
 
     def _take(self, header: Header, payload: bytes) -> None:
-        followed = self._followed
-        if followed is not None and header.get("command") == followed.command:
+        followed = self._followed.get(str(header.get("command")))
+        if followed is not None:
             if header.get("event") == "output":
                 self._take_output(followed, header, payload)
             elif header.get("event") == "ended":
                 followed.ended = header
             followed.news.set()
         number = header.get("re")
-        if followed is not None and number == followed.request and _refused(header):
-            followed.ended = header
-            followed.news.set()
+        if _refused(header):
+            for refused in self._followed.values():
+                if refused.request == number:
+                    refused.ended = header
+                    refused.news.set()
         asked = self._asked.get(number) if isinstance(number, int) else None
         if asked is not None:
             asked.payload += payload
@@ -281,7 +284,7 @@ class Link:
         answer is then `cut_off`.
         """
         followed = _Followed(command, offset)
-        self._followed = followed
+        self._followed[command] = followed
         try:
             while True:
                 followed.cut = False
@@ -295,7 +298,7 @@ class Link:
                 except Cut:
                     continue
         finally:
-            self._followed = None
+            del self._followed[command]
             followed.over.set()
 
     async def _until_ended(self, followed: _Followed, on_output: OnOutput) -> Header:
@@ -312,11 +315,11 @@ class Link:
             except TimeoutError:
                 await self._ask({"op": "state"})
 
-    async def wait_over(self, timeout_s: float) -> None:
-        """Wait until the command that is followed has ended and was handed on, at most `timeout_s`."""
-        if self._followed is not None:
+    async def wait_over(self, command: str, timeout_s: float) -> None:
+        """Wait until that command, where it is followed, has ended and was handed on, at most `timeout_s`."""
+        if (followed := self._followed.get(command)) is not None:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._followed.over.wait(), timeout_s)
+                await asyncio.wait_for(followed.over.wait(), timeout_s)
 
 
 def _refused(header: Header) -> bool:

@@ -1,11 +1,14 @@
 """What a scaffold is given and what it is; it knows neither the terminal nor the store."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from agent.models.base import Message, Reply, ToolSpec
+from agent.record.crew import Crew, PlanStep, WorkerOutcome
 from agent.record.values import ToolCall
+from agent.tools.base import Tool
 
 
 @dataclass(frozen=True)
@@ -72,11 +75,106 @@ class Cockpit(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Ended:
+    """How a worker's part came to its end."""
+
+    outcome: WorkerOutcome
+    submission: str = ""
+    model_path: str = ""
+    why: str = ""
+    conflicts: tuple[str, ...] = ()
+    """Files that did not join the work folder."""
+
+
+class Bridge(Cockpit, Protocol):
+    """The cockpit of one who leads workers; the plan and the workers are in the record, and read from there."""
+
+    async def ask(
+        self, messages: Sequence[Message] | None = None, *, without: Collection[str] = ()
+    ) -> tuple[Message, Reply]:
+        """As for any cockpit; tools named in `without` are not offered."""
+        ...
+
+    @property
+    def crew(self) -> Crew:
+        """The plan and the workers as they stand."""
+        ...
+
+    @property
+    def plan(self) -> Sequence[PlanStep]:
+        """The newest plan in full; empty where none was made."""
+        ...
+
+    @property
+    def time_left_s(self) -> float | None:
+        """Of the run's working time; None where it has no limit."""
+        ...
+
+    @property
+    def time_used_s(self) -> float:
+        """The run's working time so far."""
+        ...
+
+    async def finish_step(self) -> None:
+        """Run the calls that were left of the step in which a runner was lost, where this one took the run up."""
+        ...
+
+    def make_plan(self, steps: Sequence[PlanStep], why: str) -> None:
+        """Put a plan into the record; it holds from now on."""
+        ...
+
+    async def start_worker(self, step: str, *, apart: bool) -> int:
+        """Put a new worker into the record; `apart` gives it a folder of its own, a copy of the work folder."""
+        ...
+
+    async def seat_worker(self, number: int, tools: Mapping[str, Tool]) -> Cockpit:
+        """The cockpit of a worker that was started, with these tools; its own conversation, shell and folder.
+
+        Raises `OSError` where its folder could not be made.
+        """
+        ...
+
+    def report_worker(self, number: int, text: str) -> None:
+        """Put into the record what the supervisor is told of a worker that goes on."""
+        ...
+
+    async def end_worker(self, number: int, ended: Ended) -> None:
+        """Put a worker's end into the record, once the files of a folder of its own have joined the work folder."""
+        ...
+
+    def end_of(self, number: int) -> Ended:
+        """How a worker ended, as far as it ended under this runner."""
+        ...
+
+    def conversations(self) -> Mapping[int, Sequence[Message]]:
+        """Everybody's conversation, that of workers who have ended too; 0 is the supervisor's."""
+        ...
+
+    async def message_waits(self) -> None:
+        """Return when a person's message waits for the one who leads."""
+        ...
+
+    def at_work(self) -> AbstractContextManager[None]:
+        """While somebody else is at work than the one who leads: a pause waits for them too."""
+        ...
+
+    def aside(self) -> AbstractContextManager[None]:
+        """While the one who leads only waits for the others."""
+        ...
+
+
 class Scaffold(Protocol):
     """How an agent is led."""
 
     name: str
+    parts: bool
+    """Whether supervisor and workers speak in it, each with a part and a model of their own."""
 
-    async def run(self, cockpit: Cockpit) -> Ending:
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools of the only agent, or of the one who leads."""
+        ...
+
+    async def run(self, cockpit: Bridge) -> Ending:
         """Lead the agent until it submits or gives up."""
         ...

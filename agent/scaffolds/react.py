@@ -1,9 +1,11 @@
 """The scaffold `react`: one conversation, think and act in turn; the smallest honest one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agent.models.base import Message, ToolSpec
 from agent.scaffolds.base import Briefing, Cockpit, Ending
+from agent.tools.base import Tool
+from agent.tools.catalogue import TOOLS
 
 MOST_NUDGES = 7
 """In a row; a small model often finds its tools late, and a nudge costs little."""
@@ -20,6 +22,11 @@ class React:
     """Asks, does what the reply asks for, shows what came of it, and asks again."""
 
     name = "react"
+    parts = False
+
+    def tools(self) -> Mapping[str, Tool]:
+        """All the house's tools."""
+        return TOOLS
 
     async def run(self, cockpit: Cockpit) -> Ending:
         """Lead the agent until it submits or nudges in a row lead nowhere."""

@@ -23,8 +23,6 @@ from agent.telemetry.gpu_owners import Owner
 
 WAIT_S = 1.0
 PATIENCE_S = 5.0
-START_PATIENCE_S = 30.0
-"""Loading the driver may take long on a machine that no one uses it on."""
 _MOST_BYTES = 4 * 1024**2
 
 

@@ -15,7 +15,7 @@ KNOWN = {
     "rouge1": "rouge1", "rouge2": "rouge2", "rougel": "rougel", "wer": "wer", "miou": "miou",
     "exact_match": "exact_match", "bpb": "bpb", "bits_per_byte": "bpb", "score": "score", "reward": "reward",
     "mean_reward": "reward", "avg_reward": "reward", "episode_reward": "reward", "ep_rew_mean": "reward",
-    "return": "reward", "mean_return": "reward", "avg_return": "reward", "episode_return": "reward",
+    "mean_return": "reward", "avg_return": "reward", "episode_return": "reward",
     "episodic_return": "reward", "payoff": "payoff", "mfu": "mfu",
 }  # fmt: skip
 COMPANIONS = {

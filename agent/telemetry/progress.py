@@ -14,7 +14,7 @@ from agent.telemetry.numbers import BYTES_A_SECOND, without_groups
 LONGEST_LINE = 2_000
 
 _HINT = re.compile(
-    r"loss|ppl|perplex|acc|lr\b|rate|score|reward|return|f1|step|iter|epoch|/s|eta|it/|batch|=|%\||nan|oken|mse|bpb"
+    r"loss|ppl|perplex|acc|lr\b|rate|score|reward|_return|f1|step|iter|epoch|/s|eta|it/|batch|=|%\||nan|oken|mse|bpb"
     r"|auc|remaining|learn|tps|\bl[12]:",
     re.I,
 )

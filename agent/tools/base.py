@@ -1,25 +1,36 @@
 """What every tool is, and what it may reach."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from agent.models.base import ToolSpec
 from agent.record.values import Score
-from agent.sandbox.base import CommandResult, Sandbox
+from agent.sandbox.base import CommandResult, Session
 
 
 class ToolContext(Protocol):
     """What a tool may reach; the runner gives it."""
 
     @property
-    def sandbox(self) -> Sandbox:
+    def sandbox(self) -> Session:
         """Where the agent's files are."""
         ...
 
     @property
     def workdir(self) -> str:
         """The root of the agent's work folder, as a path in the sandbox."""
+        ...
+
+    @property
+    def shared_folder(self) -> str:
+        """The run's work folder: the same, but for a worker that has a folder of its own in it."""
+        ...
+
+    @property
+    def shared_file(self) -> asyncio.Lock:
+        """Held while a file in the shared folder is read and written anew."""
         ...
 
     @property

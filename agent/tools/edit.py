@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from agent.models.base import ToolSpec
 from agent.tools import arguments as given
 from agent.tools.base import Tool, ToolContext, ToolResult
-from agent.tools.files import Unreadable, read_text
+from agent.tools.files import Unreadable, read_text, write_text
 from agent.tools.schema import arguments_schema, string
 
 
@@ -13,14 +13,12 @@ async def _run(context: ToolContext, arguments: Mapping[str, object]) -> ToolRes
     path, old, new = (given.text(arguments, name) for name in ("path", "old", "new"))
     try:
         text = await read_text(context, path)
-    except Unreadable as trouble:
-        return ToolResult(observation=str(trouble), failed=True)
+    except Unreadable as unreadable:
+        return ToolResult(observation=str(unreadable), failed=True)
     if refusal := _refusal(path, text, old, new):
         return ToolResult(observation=refusal, failed=True)
-    try:
-        await context.sandbox.write_file(path, text.replace(old, new).encode("utf-8", "replace"))
-    except (OSError, ValueError) as error:
-        return ToolResult(observation=f"{path} cannot be written: {error}", failed=True)
+    if trouble := await write_text(context, path, text.replace(old, new)):
+        return ToolResult(observation=trouble, failed=True)
     return ToolResult(observation=f"edited {path} at line {_line_of(text, text.index(old))}")
 
 

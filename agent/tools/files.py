@@ -1,4 +1,4 @@
-"""What the file tools share: reading a text file of the sandbox, its troubles told in words."""
+"""What the file tools share: text files of the sandbox read and written, their troubles told in words."""
 
 from agent.tools.base import ToolContext
 
@@ -22,3 +22,12 @@ async def read_text(context: ToolContext, path: str) -> str:
         raise Unreadable(f"{path} is no UTF-8 text; look at it with bash (file, xxd) or python") from None
     except (ValueError, OSError) as error:
         raise Unreadable(f"{path} cannot be read: {error}; for a part of it use bash (head, sed -n)") from None
+
+
+async def write_text(context: ToolContext, path: str, text: str) -> str:
+    """Write a file; returns why it could not be, or nothing."""
+    try:
+        await context.sandbox.write_file(path, text.encode("utf-8", "replace"))
+    except (OSError, ValueError) as error:
+        return f"{path} cannot be written: {error}"
+    return ""

@@ -16,7 +16,12 @@ async def _run(context: ToolContext, arguments: Mapping[str, object]) -> ToolRes
     if not note:
         return ToolResult(observation="the note is empty", failed=True)
     context.note(note)
-    path = f"{context.workdir}/{FILE}"
+    async with context.shared_file:
+        return await _written(context, note)
+
+
+async def _written(context: ToolContext, note: str) -> ToolResult:
+    path = f"{context.shared_folder}/{FILE}"
     try:
         known = await context.sandbox.read_file(path)
     except FileNotFoundError:

@@ -5,18 +5,17 @@ from collections.abc import Mapping
 from agent.models.base import ToolSpec
 from agent.tools import arguments as given
 from agent.tools.base import Tool, ToolContext, ToolResult
+from agent.tools.files import write_text
 from agent.tools.schema import arguments_schema, string
 
 
 async def _run(context: ToolContext, arguments: Mapping[str, object]) -> ToolResult:
     path, content = given.text(arguments, "path"), given.text(arguments, "content")
-    raw = content.encode("utf-8", "replace")
-    try:
-        await context.sandbox.write_file(path, raw)
-    except (OSError, ValueError) as error:
-        return ToolResult(observation=f"{path} cannot be written: {error}", failed=True)
+    if trouble := await write_text(context, path, content):
+        return ToolResult(observation=trouble, failed=True)
+    size = len(content.encode("utf-8", "replace"))
     lines = content.count("\n") + (not content.endswith("\n") and bool(content))
-    return ToolResult(observation=f"wrote {path}: {lines} lines, {len(raw):,} bytes")
+    return ToolResult(observation=f"wrote {path}: {lines} lines, {size:,} bytes")
 
 
 TOOL = Tool(

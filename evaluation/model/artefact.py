@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evaluation.model import pickles
+from evaluation.model.trial import CRASHED, NOT_DONE, trial
 from evaluation.model.words import one_line
 
 READ = (".json", ".jsonl", ".safetensors", ".txt", ".model", ".jinja")
@@ -69,12 +70,34 @@ def _no_weights(shown: str, files: list[Path]) -> str:
 
 
 def load(
-    folder: Path, *, kind: Kind = "causal", dtype: str = "float32", device: str = "cpu", shown: str = "model"
+    folder: Path,
+    *,
+    kind: Kind = "causal",
+    dtype: str = "float32",
+    device: str = "cpu",
+    shown: str = "model",
+    timeout_s: float = 120.0,
 ) -> Loaded:
     """Load model and tokenizer offline, running no code of the submission's; `ValueError` where that fails.
 
-    `dtype` `auto` keeps the stored one. The folder is one that `clean_copy` made; `shown` is its name in messages.
+    It is tried in a fork before: a loader that hangs, crashes or takes all memory is a `ValueError` too. `dtype`
+    `auto` keeps the stored one. The folder is one that `clean_copy` made; `shown` is its name in messages.
     """
+    import torch  # noqa: F401 -- loaded before the fork, and by it
+    import transformers  # noqa: F401
+
+    why = trial(lambda: load_unguarded(folder, kind=kind, dtype=dtype, shown=shown), timeout_s=timeout_s)
+    if why.startswith((NOT_DONE, CRASHED)):
+        raise ValueError(f"{shown}/ cannot be loaded: {why}")
+    if why:
+        raise ValueError(why)
+    return load_unguarded(folder, kind=kind, dtype=dtype, device=device, shown=shown)
+
+
+def load_unguarded(
+    folder: Path, *, kind: Kind = "causal", dtype: str = "float32", device: str = "cpu", shown: str = "model"
+) -> Loaded:
+    """`load` without the trial, for a process that may hang or crash."""
     os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
     from safetensors import SafetensorError
     from transformers import AutoTokenizer
@@ -134,11 +157,16 @@ def _require_weights(folder: Path, kind: Kind) -> None:
     from safetensors import safe_open
     from transformers import AutoConfig
 
-    held = 0
+    held, tensors_held = 0, 0
     for file in sorted(folder.glob("*.safetensors")):
         with safe_open(file, framework="pt") as tensors:
-            held += sum(math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
+            shapes = [tensors.get_slice(name).get_shape() for name in tensors.keys()]  # noqa: SIM118
+        held += sum(math.prod(shape) for shape in shapes)
+        tensors_held += len(shapes)
     config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
+    layers = getattr(config, "num_hidden_layers", 0)
+    if isinstance(layers, int) and layers > tensors_held:
+        raise ValueError(f"config.json describes {layers:,} layers, the files hold {tensors_held:,} tensors")
     with torch.device("meta"):
         shape: Any = auto_class(kind).from_config(config)
     described = sum(weight.numel() for weight in shape.parameters())

@@ -7,6 +7,7 @@ from typing import Any
 from evaluation.model.artefact import Kind
 from evaluation.model.child import Finished, call
 from evaluation.model.metrics import ModelMetrics
+from evaluation.model.trial import SHARE, spare_bytes
 from evaluation.model.weights import open_weights
 from evaluation.model.words import one_line
 
@@ -56,7 +57,9 @@ def measure(
         "new_tokens": new_tokens, "repeats": repeats, "threads": threads, "shown": shown,
     }  # fmt: skip
     on_disk = _on_disk(folder)
-    ended = call("evaluation.model.measuring:main", job, timeout_s=timeout_s)
+    # Without a cap of the task's it still may not take the machine's last memory. A GPU's driver reserves at will.
+    most = int(SHARE * spare_bytes()) if device == "cpu" else 0
+    ended = call("evaluation.model.measuring:main", job, timeout_s=timeout_s, memory_bytes=most)
     found: dict[str, Any] = {}
     unmeasured: dict[str, str] = {}
     stage, invalid, over = "starting", "", False

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from evaluation.model.artefact import Kind, auto_class, load, use_few_threads
+from evaluation.model.artefact import Kind, auto_class, load_unguarded, use_few_threads
 from evaluation.model.child import Send
 from evaluation.model.memory import meter
 from evaluation.model.weights import open_weights
@@ -36,14 +36,12 @@ def main(job: dict[str, Any], send: Send) -> None:
         gauge.limit(job["memory_cap_bytes"])
     send({"stage": "loading"})
     try:
-        loaded = load(folder, kind=job["kind"], dtype=job["dtype"], device=device, shown=job["shown"])
+        loaded = load_unguarded(folder, kind=job["kind"], dtype=job["dtype"], device=device, shown=job["shown"])
     except ValueError as error:
         send({"invalid": str(error)})
         return
     load_bytes = gauge.peak_bytes()
-    send(
-        {"found": {**_counts(loaded.model), "device": device, "dtype": str(loaded.model.dtype).removeprefix("torch.")}}
-    )
+    send({"found": {**counts(loaded.model), "device": device, "dtype": str(loaded.model.dtype).removeprefix("torch.")}})
     _figures(loaded.model, loaded.tokenizer, job, gauge, load_bytes, send)
 
 
@@ -82,7 +80,8 @@ def _figures(model: Any, tokenizer: Any, job: dict[str, Any], gauge: Any, load_b
             send({"found": {"perplexity": asdict(scored)}})
 
 
-def _counts(model: Any) -> dict[str, int]:
+def counts(model: Any) -> dict[str, int]:
+    """Its parameters, and how many of them can be trained, are not zero, are no numbers."""
     weights = list(model.parameters())
     return {
         "parameters": sum(weight.numel() for weight in weights),

@@ -4,6 +4,8 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+from evaluation.model.trial import status_bytes
+
 SLACK_BYTES = 64 * 2**20
 """Added to a cap where the kernel enforces it: stacks and arenas are reserved, not used. The peak decides."""
 
@@ -15,11 +17,11 @@ class CpuMeter:
 
     def __init__(self) -> None:
         _start_new_peak()
-        self.interpreter_bytes = _status("VmRSS")
+        self.interpreter_bytes = status_bytes("VmRSS")
 
     def peak_bytes(self) -> int:
         """Bytes above the interpreter's at the highest point since the last call."""
-        peak = _status("VmHWM")
+        peak = status_bytes("VmHWM")
         _start_new_peak()
         return max(0, peak - self.interpreter_bytes)
 
@@ -27,7 +29,7 @@ class CpuMeter:
         """Have the kernel refuse memory beyond the cap (and some slack)."""
         import resource
 
-        most = _status("VmData") + cap_bytes + SLACK_BYTES
+        most = status_bytes("VmData") + cap_bytes + SLACK_BYTES
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
@@ -61,13 +63,6 @@ class CudaMeter:
 def meter(device: str) -> Any:
     """The meter of a device."""
     return CudaMeter() if device.startswith("cuda") else CpuMeter()
-
-
-def _status(name: str) -> int:
-    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1]) * 1024
-    raise OSError(f"the kernel does not tell {name}")
 
 
 def _start_new_peak() -> None:

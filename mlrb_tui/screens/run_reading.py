@@ -20,6 +20,7 @@ class RunReading(Screen[None]):
 
     READING_BINDINGS: ClassVar[tuple[BindingType, ...]] = (
         Binding("slash", "search", "search", id="run.search", key_display="/", tooltip="find a text in this run"),
+        Binding("m", "plots", "plots", id="run.plots", tooltip="loss, speed, GPU and more as curves with a cursor"),
         Binding("n", "search_on(True)", "next match", id="run.next", show=False),
         Binding("N", "search_on(False)", "previous match", id="run.previous", show=False),
         Binding("y", "copy", "copy", id="run.copy", show=False, tooltip="the step to a file and the clipboard"),
@@ -106,6 +107,12 @@ class RunReading(Screen[None]):
             self.say(one_line(error.message))
         else:
             self.app.push_screen(detail)
+
+    def action_plots(self) -> None:
+        """All series of the run as curves."""
+        from mlrb_tui.screens.plots import PlotScreen
+
+        self.app.push_screen(PlotScreen(self.view, self.move_to, ascii_only=self.has_class("-ascii")))
 
     def action_leave(self) -> None:
         """Close the search, forget what was found, or go back; the run goes on."""

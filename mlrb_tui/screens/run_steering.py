@@ -26,7 +26,7 @@ from tasks.errors import MlrbError
 STEERING = ("pause", "resume", "inject", "messages", "interrupt", "score", "limits", "approve_mode", "kill", "control",
             "hand_over", *ANSWERING)  # fmt: skip
 """The actions that ask something of a run."""
-STEERING_KEYS = ("p", "h", "P", "r", "i", "m", "x", "s", "l", "M", "k", "c", "C", *ANSWERING_KEYS)
+STEERING_KEYS = ("p", "h", "P", "r", "i", "I", "x", "s", "l", "M", "k", "c", "C", *ANSWERING_KEYS)
 
 
 class RunSteering(SteeringKeys, Controlling):
@@ -36,7 +36,7 @@ class RunSteering(SteeringKeys, Controlling):
         "run",
         Binding("l", "limits", "limits", id="run.limits", tooltip="give it more, or less, of what it may use"),
         Binding(
-            "m", "messages", "messages", id="run.messages", show=False, tooltip="change or withdraw what is queued"
+            "I", "messages", "messages", id="run.messages", show=False, tooltip="change or withdraw what is queued"
         ),
         Binding(
             "M", "approve_mode", "approve mode", id="run.approve", show=False, tooltip="have each change wait for you"

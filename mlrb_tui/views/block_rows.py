@@ -1,6 +1,6 @@
 """How each block of a transcript reads as rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from agent.record.text import one_line, printable
@@ -32,11 +32,24 @@ class Options:
     width: int = 80
     wrap: bool = False
     thoughts: bool = True
+    workers: bool = False
+    """Whether rows say whose they are: several work in the run."""
 
 
 def rows_of(block: AnyBlock, options: Options, now: float) -> list[Row]:
     """The block's rows, none wider than asked; `now` is for what still runs."""
-    return [cut_row(line, options.width) for line in _rows_of(block, options, now)]
+    if not options.workers:
+        return [cut_row(line, options.width) for line in _rows_of(block, options, now)]
+    begin, gap = _worker_mark(block.place.worker)
+    inner = replace(options, width=options.width - cells(gap.text))
+    lines = [cut_row(line, inner.width) for line in _rows_of(block, inner, now)]
+    return [row(gap if index else begin, *line) for index, line in enumerate(lines)]
+
+
+def _worker_mark(worker: int) -> tuple[Span, Span]:
+    """What stands before a worker's first row and before its others; nothing is the supervisor's."""
+    name = f"w{worker} " if worker else "   "
+    return Span(name, "thought" if worker else ""), Span(" " * len(name))
 
 
 def _rows_of(block: AnyBlock, options: Options, now: float) -> list[Row]:
@@ -107,6 +120,9 @@ def _spoken(step: int, label: str, tone: str, text: str, block: Reply, options: 
 
 
 def _message(block: Message, options: Options) -> list[Row]:
+    if block.origin == "turn":
+        # Made anew for each turn out of what stands in the transcript anyway.
+        return _labelled(block.place.step, "prompt", "faint-label", ["enter to open"], options, "dim")
     label = block.origin if block.origin in ("task", "operator") else "harness"
     label = "system" if block.role == "system" else label
     lines = _said_lines(block.text, options, 60)

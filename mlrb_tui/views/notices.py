@@ -1,6 +1,7 @@
 """Events that are one line in a transcript: pauses, limits, the sandbox, checkpoints, alerts, unknown kinds."""
 
 from agent.record import events as ev
+from agent.record.crew import PlanStep
 from agent.record.summary import preview
 from agent.record.text import one_line
 from mlrb_tui.views import alarms, control, words
@@ -10,7 +11,8 @@ HEADS = (
     "run_created", "run_started", "run_queued", "run_placed", "run_paused", "run_resumed", "limits_changed",
     "run_ended", "sandbox_started", "sandbox_lost", "sandbox_away", "sandbox_back", "run_left",
     "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
-    "note_taken", "plan_changed", "request_received", "graded", "alert_raised", "alert_cleared",
+    "note_taken", "plan_changed", "plan_made", "worker_started", "worker_ended",
+    "request_received", "graded", "alert_raised", "alert_cleared",
     "approval_asked", "approve_mode_changed", "tool_taken_up", "control_taken", "control_released",
 )  # fmt: skip
 """The kinds that begin a block."""
@@ -20,6 +22,7 @@ QUIET = (
     "host_sampled", "progress_seen", "metrics_seen", "request_delivered", "request_answered", "request_refused",
     "request_edited", "request_withdrawn", "approval_given",
     "grading_started", "grading_progressed", "checkpoint_seen", "proof_found", "work_ended",
+    "worker_reported",
 )  # fmt: skip
 """The kinds that begin none: they add to one, or belong to a panel."""
 
@@ -98,6 +101,13 @@ def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             return "✎", "note", preview(text), "dim"
         case ev.PlanChanged(items=items):
             return "≡", "plan", "; ".join(items), "thought"
+        case ev.PlanMade(steps=steps, why=why):
+            said = f" · {preview(why)}" if preview(why) else ""
+            return "≡", "plan", "; ".join(_step(step) for step in steps) + said, "thought"
+        case ev.WorkerStarted(step=step, folder=folder):
+            return "▸", "worker starts", f"{step}{f' in {folder}' if folder else ''}", "thought"
+        case ev.WorkerEnded():
+            return _worker_ended(body)
         case ev.ControlTaken() | ev.ControlReleased():
             return "◆", "control", control.said(body), "person"
         case ev.AlertRaised(alert=alert, message=message, hint=hint):
@@ -109,3 +119,15 @@ def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             return "·", "unknown", f"{kind}: an event that this version of mlrb does not know", "dim"
         case _:
             return None
+
+
+def _step(step: PlanStep) -> str:
+    return f"{step.name} (after {', '.join(step.after)})" if step.after else step.name
+
+
+def _worker_ended(body: ev.WorkerEnded) -> tuple[str, str, str, str]:
+    files = f"{words.count(body.file_count, 'file')} joined" if body.file_count else ""
+    left = f"{words.count(len(body.conflicts), 'file')} did not join" if body.conflicts else ""
+    said = " · ".join(part for part in (preview(body.submission), body.model_path, files, left, body.why) if part)
+    tone = "ok" if body.outcome == "returned" else "warn" if body.outcome == "stopped" else "bad"
+    return "■", f"worker {body.outcome}", said, tone

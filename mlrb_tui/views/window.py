@@ -14,6 +14,7 @@ PAGE = 60
 _TAIL_PIECES = 16
 _RECEIPTS = ("request_delivered", "request_answered", "request_refused", "request_edited", "request_withdrawn")
 _LATE = 400
+_MOST_AT_ONCE = 8
 
 
 class Window:
@@ -92,10 +93,16 @@ class Window:
         if last != seq:
             return []
         found = queries.newest(self._reader, "progress_seen", upto=seq)
-        asked = queries.newest(self._reader, "model_asked", upto=seq)
-        ended = queries.newest_seqs(self._reader, ("model_answered", "model_failed"), upto=seq, count=1)
-        if asked and (not ended or ended[-1] < asked[-1].seq):
-            found += queries.newest(self._reader, "model_streamed", after=asked[-1].seq, upto=seq, count=300)
+        # Of several workers, each may be in the middle of a reply.
+        asked = queries.newest(self._reader, "model_asked", upto=seq, count=_MOST_AT_ONCE)
+        for worker, last in {event.worker: event.seq for event in asked}.items():
+            if not any(
+                queries.newest(self._reader, kind, after=last, upto=seq, worker=worker)
+                for kind in ("model_answered", "model_failed")
+            ):
+                found += queries.newest(
+                    self._reader, "model_streamed", after=last, upto=seq, count=300, worker=worker
+                )  # fmt: skip
         return found
 
 

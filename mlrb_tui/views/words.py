@@ -5,7 +5,7 @@ import time
 from agent.record.clocks import clocks_at, moment_by_wall
 from agent.record.gpu_time import GpuHours, of_run
 from agent.record.text import one_line
-from agent.record.values import Limits, RunSummary, Score
+from agent.record.values import Crew, Limits, RunSummary, Score
 
 _BYTES = ("B", "kB", "MB", "GB", "TB")
 
@@ -156,6 +156,7 @@ def described(summary: RunSummary, doing: str) -> dict[str, str]:
         "agent": f"{summary.scaffold} · {summary.model} · {summary.sandbox}",
         "state": state(summary) + (f": {one_line(summary.outcome_detail)}" if summary.outcome_detail else ""),
         "now": doing,
+        **crew(summary.crew),
         "steps": str(summary.step),
         "limits": limits(summary.limits),
         "worked": duration(summary.working_s),
@@ -177,6 +178,19 @@ def _alarms(summary: RunSummary) -> dict[str, str]:
     """What stands, each with what one could do about it, the newest first."""
     said = [" · ".join(part for part in (each.message, each.hint) if part) for each in summary.standing[::-1]]
     return {f"alarm {number}" if len(said) > 1 else "alarm": one for number, one in enumerate(said, 1)}
+
+
+def crew(found: Crew) -> dict[str, str]:
+    """The plan and its workers, where there are any."""
+    if not found.plans:
+        return {}
+    steps = "; ".join(f"{one_line(step.name, 40)} {step.state}" for step in found.steps)
+    workers = [f"{len(found.at_work)} at work", f"{found.started} started"]
+    changed = f", changed {count(found.plans - 1, 'time')}" if found.plans > 1 else ""
+    return {
+        "plan": f"{found.done} of {count(len(found.steps), 'step')} done{changed}: {steps}",
+        "workers": ", ".join(workers),
+    }
 
 
 def gpu_hours(found: GpuHours) -> str:

@@ -21,8 +21,8 @@ _TONES = {
 }  # fmt: skip
 # For terminals that draw little beyond ASCII; each stands for one column, as what it replaces does.
 _ASCII = str.maketrans(
-    "─━│┃╭╮╰╯┤▌║▒×✔▲▼◆·✎▤⚙›≡■▶↻…←→±°“”–▁▂▃▄▅▆▇█",
-    """-=||++++|>##xv^v*.er*>=#>@~<>+o""-__..:-=+""",
+    "─━│┃╭╮╰╯└┬┴┊┤▌║▒×✔▲▼◆·✎▤⚙›≡■▶↻…←→±°“”–▁▂▃▄▅▆▇█",
+    """-=||+++++++:|>##xv^v*.er*>=#>@~<>+o""-__..:-=+""",
 ) | {0x2800: " ", **dict.fromkeys(range(0x2801, 0x2900), "*")}
 _STYLE_BYTES = 42
 """What a change of colours costs."""

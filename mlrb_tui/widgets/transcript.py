@@ -56,6 +56,9 @@ class TranscriptLines(Lines, can_focus=True):
         if self._seeks != self._view.seeks:
             self._seeks = self._view.seeks
             self.scroller.to_end()
+        crewed = bool(self._view.summary.crew.plans)
+        if self.reading.options.workers != crewed:
+            self.reading.options = dataclasses.replace(self.reading.options, workers=crewed)
         self.reading.at(now)
         cost = self.show(self._rows())
         self._say_where()

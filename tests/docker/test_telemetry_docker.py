@@ -35,3 +35,25 @@ def test_process_that_ran_out_of_memory_is_named_in_result_and_alarm(runs: Runs)
     assert (host.net_received_bytes_s, host.net_sent_bytes_s) == (0.0, 0.0)
     assert host.io_write_bytes_s is not None
     assert host.disk_free_bytes is not None
+
+
+def test_shell_itself_that_ran_out_of_memory_is_named_and_the_next_command_runs(runs: Runs) -> None:
+    hungry = "echo begins; x=$(head -c 1300000000 /dev/zero | tr '\\0' x); echo ${#x}"
+    run = runs.start([bash(hungry), bash("echo goes on"), script_line("submit")], sandbox="docker")
+    assert run.ended().outcome == "submitted"
+    killed, well, _ = run.bodies(ev.ToolFinished)
+    assert killed.exit_code != 0
+    assert killed.oom_kills >= 1
+    assert "out of memory: the sandbox's memory limit was reached" in run.text(killed.observation)
+    assert run.text(well.observation).startswith("goes on\n[exit code 0")
+    assert "out_of_memory" in {body.alert for body in run.bodies(ev.AlertRaised)}
+
+
+def test_child_that_ran_out_of_memory_is_named_though_its_command_goes_on(runs: Runs) -> None:
+    hungry = "python3 -c 'x = bytearray(1_200_000_000); x[::4096] = bytes(len(x[::4096]))' || echo it failed; sleep 2"
+    run = runs.start([bash(f"({hungry}) ; true"), script_line("submit")], sandbox="docker")
+    assert run.ended().outcome == "submitted"
+    killed = run.bodies(ev.ToolFinished)[0]
+    assert (killed.exit_code, killed.oom_kills) == (0, 1)
+    assert "out of memory" in run.text(killed.observation)
+    assert "out_of_memory" in {body.alert for body in run.bodies(ev.AlertRaised)}

@@ -49,9 +49,9 @@ def test_everything_that_a_card_tells_is_read(nvml: FakeNvml) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("code", [1, 3, 4, 999])
+@pytest.mark.parametrize("code", [1, 3, 4, 17, 18, 999])
 def test_what_a_card_does_not_tell_is_left_out(nvml: FakeNvml, code: int) -> None:
-    names = ("Memory", "Utilization", "Power", "Temperature", "Ecc", "Processes", "Name")
+    names = ("Memory", "Utilization", "Power", "Temperature", "Ecc", "Processes", "Name", "Mig")
     nvml.set(**{f"error__{name}": code for name in names})
     assert asked(nvml) == [{"index": 0}]
 
@@ -61,10 +61,32 @@ def test_lost_card_is_said_to_be_lost(nvml: FakeNvml) -> None:
     assert asked(nvml) == [{"index": 0, "lost": True}]
 
 
-@pytest.mark.parametrize("settings", [{"error__Init": 9}, {"hang__Init": 1}, {"hang__Memory": 1}])
+def test_slices_are_shown_one_by_one_with_the_heat_of_their_card(nvml: FakeNvml) -> None:
+    nvml.set(mig=2, error__Utilization=3, temp=70, count=2)
+    found = asked(nvml)
+    assert isinstance(found, list)
+    assert [(gpu["index"], gpu["mig"], gpu["name"]) for gpu in found] == [
+        (0, 0, "Fake MIG 101"), (0, 1, "Fake MIG 102"), (1, 0, "Fake MIG 201"), (1, 1, "Fake MIG 202"),
+    ]  # fmt: skip
+    assert {gpu["temperature_c"] for gpu in found} == {70.0}
+    assert not any("utilization_percent" in gpu for gpu in found)
+
+
+# No driver, no permission, a library of another version, an unknown one; and one that hangs.
+@pytest.mark.parametrize(
+    "settings",
+    [{"error__Init": 9}, {"error__Init": 4}, {"error__Init": 18}, {"error__Init": 999}, {"hang__Init": 1},
+     {"hang__Memory": 1}],
+)  # fmt: skip
 def test_driver_that_is_not_there_or_hangs_is_no_answer(nvml: FakeNvml, settings: dict[str, int]) -> None:
     nvml.set(**settings)
     assert asked(nvml) is None
+
+
+@pytest.mark.parametrize("settings", [{"count": 0}, {"error__Count": 1}, {"error__Count": 999}])
+def test_machine_without_gpus_has_none(nvml: FakeNvml, settings: dict[str, int]) -> None:
+    nvml.set(**settings)
+    assert asked(nvml) == []
 
 
 def test_machine_without_the_library_has_no_gpus(nvml: FakeNvml) -> None:

@@ -17,6 +17,7 @@ from tests.gpu.fakes import FakeNvml
 
 MIB = 1024**2
 NOT_SUPPORTED, NO_PERMISSION, DRIVER_NOT_LOADED, LOST, UNINITIALIZED, UNKNOWN = 3, 4, 9, 15, 1, 999
+LIBRARY_MISMATCH = 18
 FIGURES = ("Memory", "Utilization", "Power", "Temperature", "Ecc", "Processes", "Mig", "Name", "UUID", "Events")
 
 needs_pynvml = pytest.mark.skipif(importlib.util.find_spec("pynvml") is None, reason="nvidia-ml-py is not installed")
@@ -57,7 +58,7 @@ def test_everything_that_a_card_tells_is_read(nvml: FakeNvml, probe: GpuProbe) -
 
 
 @needs_pynvml
-@pytest.mark.parametrize("code", [NOT_SUPPORTED, NO_PERMISSION, UNKNOWN, UNINITIALIZED])
+@pytest.mark.parametrize("code", [NOT_SUPPORTED, NO_PERMISSION, LIBRARY_MISMATCH, UNKNOWN, UNINITIALIZED])
 def test_what_a_card_does_not_tell_is_not_known(nvml: FakeNvml, probe: GpuProbe, code: int) -> None:
     nvml.set(**{f"error__{name}": code for name in FIGURES})
     (gpu,) = probe.sample(wait_s=30)
@@ -78,7 +79,16 @@ def test_lost_card_is_said_to_be_lost_and_is_no_error(nvml: FakeNvml, probe: Gpu
 
 
 @needs_pynvml
-@pytest.mark.parametrize("settings", [{"count": 0}, {"error__Init": DRIVER_NOT_LOADED}, {"error__Count": UNKNOWN}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"count": 0},
+        {"error__Init": DRIVER_NOT_LOADED},
+        {"error__Init": LIBRARY_MISMATCH},
+        {"error__Init": NO_PERMISSION},
+        {"error__Count": UNKNOWN},
+    ],
+)
 def test_machine_without_gpus_has_none_and_is_not_asked_again(
     nvml: FakeNvml, probe: GpuProbe, settings: dict[str, int]
 ) -> None:
@@ -181,3 +191,20 @@ def test_probe_ends_with_the_one_that_asked(nvml: FakeNvml) -> None:
     while Path(f"/proc/{pid}/cmdline").exists() and b"gpu_probe" in Path(f"/proc/{pid}/cmdline").read_bytes():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        "0::/docker/abc123\n", "0::/system.slice/docker-abc123.scope\n", "12:pids:/docker/abc123\n1:name=systemd:/x\n",
+        "0::/machine.slice/libpod-abc123.scope/container\n",
+        "0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-abc123.scope/container\n",
+        "0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-abc123.scope\n", "0::/docker/abc123/nested/below\n",
+    ],
+)  # fmt: skip
+def test_group_of_a_container_is_known_in_every_form(tmp_path: Path, group: str) -> None:
+    for pid, text in ((7, group), (8, group.replace("abc123", "fff999"))):
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "cgroup").write_text(text)
+    owner = Owner("r1", "abc123", proc=tmp_path)
+    assert (owner.owns(7), owner.owns(8)) == (True, False)

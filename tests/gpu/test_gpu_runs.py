@@ -4,6 +4,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,3 +98,19 @@ def test_kill_says_of_a_lost_card_that_nothing_is_proven_and_does_not_wait_for_i
     assert run.ended().outcome == "killed"
     proof = run.bodies(ev.ProofFound)[-1]
     assert (proof.what, proof.proven, proof.detail) == ("gpu memory", False, "gpu 0 is lost")
+
+
+@pytest.mark.parametrize("function", ["Utilization", "Init"])
+def test_kill_under_a_driver_that_hangs_is_prompt_and_claims_nothing(runs: Runs, nvml: FakeNvml, function: str) -> None:
+    run = runs.start([bash("sleep 600"), script_line("submit")])
+    run.wait_for(ev.GpuSampled)
+    nvml.set(**{f"hang__{function}": 1})
+    began = time.monotonic()
+    run.post(Kill())
+    run.wait_for(ev.ProofFound, lambda body: body.what != "gpu memory" and body.proven)
+    assert time.monotonic() - began < 5
+    assert run.ended().outcome == "killed"
+    assert time.monotonic() - began < 25
+    proof = run.bodies(ev.ProofFound)[-1]
+    assert (proof.what, proof.proven) == ("gpu memory", False)
+    assert "does not answer" in proof.detail

@@ -145,6 +145,8 @@ class Runs:
         gpus: str = "",
         alarms: AlarmSettings | None = None,
         gpu_usd_per_hour: float | None = None,
+        scaffold: str = "react",
+        supervisor_model: str = "",
     ) -> "Run":
         """Start a run whose model speaks this script."""
         folder = self.home.new_run()
@@ -156,7 +158,7 @@ class Runs:
                 run=folder.run, task=task, model=model or f"scripted:{file}", sandbox=sandbox, who="tester",
                 limits=limits or Limits(time_s=60.0, steps=50), pace_s=pace_s, approve=approve, base_url=base_url,
                 approve_rules=rules or ApproveRules(), on_limit=on_limit, gpus=gpus, alarms=alarms or AlarmSettings(),
-                gpu_usd_per_hour=gpu_usd_per_hour,
+                gpu_usd_per_hour=gpu_usd_per_hour, scaffold=scaffold, supervisor_model=supervisor_model,
             ),
         )  # fmt: skip
         Inbox(folder.inbox).close()

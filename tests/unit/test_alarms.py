@@ -203,35 +203,49 @@ def test_command_that_will_not_be_done_in_time() -> None:
     assert raised(TooSlow(CONDITIONS), early, 30.0, left_s=4_000.0) == ""
 
 
+THERE: list[tuple[float, Heard]] = [(0.0, DataFound(10_000_000.0)), (1.0, called())]
+SLIVER = ev.MetricsSeen(path="training.jsonl", values={"loss": 2.0, "tokens": 6_000.0})
+TOLD = "the training consumed about 6,000 tokens of the 10,000,000 that there are"
+
+
 def test_training_that_saw_a_sliver_of_its_data() -> None:
-    there: list[tuple[float, Heard]] = [(0.0, DataFound(10_000_000.0)), (1.0, called())]
     rule = LittleData(CONDITIONS)
-    wrote = ev.MetricsSeen(path="training.jsonl", values={"loss": 2.0, "tokens": 6_000.0})
-    assert raised(rule, [*there, (2.0, wrote)], 3.0) == ""
-    assert raised(rule, [(4.0, finished())], 4.0) == (
-        "the training consumed about 6,000 tokens of the 10,000,000 that there are"
-    )
-    enough = [(5.0, called()), (6.0, loss(2.0, tokens_per_step=16_384.0, step=600)), (7.0, finished())]
-    assert raised(rule, enough, 8.0) == ""
-    by_speed = [*there, (10.0, loss(2.0, rate=1_000.0, rate_unit="tok/s")), (110.0, finished())]
-    assert "100,000 tokens" in raised(LittleData(CONDITIONS), by_speed, 111.0)
-    no_training = [*there, (2.0, ev.MetricsSeen(path="x", values={"tokens": 5.0})), (3.0, finished())]
-    assert raised(LittleData(CONDITIONS), no_training, 4.0) == ""
+    assert raised(rule, [*THERE, (2.0, SLIVER)], 3.0) == ""
+    assert raised(rule, [(400.0, finished())], 400.0) == TOLD
+    enough = [(500.0, called()), (501.0, loss(2.0, tokens_per_step=16_384.0, step=600)), (900.0, finished())]
+    assert raised(rule, enough, 901.0) == ""
+    by_speed = [*THERE, (10.0, loss(2.0, rate=1_000.0, rate_unit="tok/s")), (410.0, finished())]
+    assert "400,000 tokens" in raised(LittleData(CONDITIONS), by_speed, 411.0)
+    no_training = [*THERE, (2.0, ev.MetricsSeen(path="x", values={"tokens": 5.0})), (400.0, finished())]
+    assert raised(LittleData(CONDITIONS), no_training, 401.0) == ""
+
+
+def test_short_trial_is_told_of_only_where_no_training_follows() -> None:
+    rule = LittleData(CONDITIONS)
+    assert raised(rule, [*THERE, (2.0, SLIVER), (3.0, finished())], 4.0) == ""
+    assert raised(rule, [(5.0, called()), (6.0, finished())], 6.0) == ""
+    real = [(7.0, called()), (8.0, loss(2.0, tokens_per_step=16_384.0, step=600)), (9.0, finished())]
+    assert raised(rule, [*real, *[(10.0, each) for each in (called(), finished()) * 5]], 20.0) == ""
+    assert raised(rule, [(21.0, called()), (22.0, SLIVER), (23.0, finished())], 24.0) == ""
+    assert raised(rule, [(25.0, each) for each in (called(), finished()) * 3], 26.0) == TOLD
+
+
+def test_short_training_that_is_handed_in_was_no_trial() -> None:
+    submit = ev.ToolCalled(call_id="d", tool="submit", arguments={}, summary="")
+    heard: list[tuple[float, Heard]] = [*THERE, (2.0, SLIVER), (3.0, finished()), (4.0, submit)]
+    assert raised(LittleData(CONDITIONS), heard, 4.0) == TOLD
 
 
 def test_training_that_loaded_a_sliver_of_the_data_is_told_of_while_it_runs() -> None:
-    there: list[tuple[float, Heard]] = [(0.0, DataFound(10_000_000.0)), (1.0, called())]
     rule = LittleData(CONDITIONS)
-    loaded = ev.ProgressSeen(call_id="c", progress=Progress(data_tokens=6_000.0))
-    assert raised(rule, [*there, (2.0, loaded)], 3.0) == ""
     first = loss(2.0, data_tokens=6_000.0, tokens_per_step=16_384.0, step=1)
-    assert raised(rule, [(4.0, first)], 5.0) == (
-        "the training has loaded 6,000 tokens of about 10,000,000 that there are"
-    )
+    assert raised(rule, [*THERE, (4.0, first)], 5.0) == ""
+    assert raised(rule, [], 70.0) == "the training has loaded 6,000 tokens of about 10,000,000 that there are"
     # A thousand times the same is no more.
     last = loss(2.0, data_tokens=6_000.0, tokens_per_step=16_384.0, step=1_000)
-    assert "about 6,000 tokens" in raised(rule, [(6.0, last), (7.0, finished())], 8.0)
-    assert raised(rule, [(9.0, called()), (10.0, loss(2.0, data_tokens=9e6)), (11.0, finished())], 12.0) == ""
+    assert raised(rule, [(300.0, last), (400.0, finished())], 401.0) == TOLD
+    whole = [(500.0, called()), (501.0, loss(2.0, data_tokens=9e6)), (900.0, finished())]
+    assert raised(rule, whole, 901.0) == ""
 
 
 def test_steps_of_all_epochs_count_as_consumed() -> None:
@@ -239,9 +253,9 @@ def test_steps_of_all_epochs_count_as_consumed() -> None:
         (0.0, DataFound(1_000_000.0)),
         (1.0, called()),
         (2.0, loss(2.0, tokens_per_step=1_000.0, step=50, total=100, epoch=3, epochs=3)),
-        (3.0, finished()),
+        (403.0, finished()),
     ]
-    assert raised(LittleData(CONDITIONS), heard, 4.0) == ""
+    assert raised(LittleData(CONDITIONS), heard, 404.0) == ""
 
 
 def test_file_that_is_not_the_agents_is_touched() -> None:

@@ -146,6 +146,7 @@ def test_line_of_a_well_known_trainer_gives_its_figures(line: str, expected: Pro
         "Namespace(lr=0.0003, steps=1000, batch=32)",
         "    if loss is nan:  # stop when the loss is NaN",
         "# stop when loss is NaN",
+        "    return 0",
         "best val loss: inf",
         "RuntimeError: size mismatch at step 3",
         "vocabulary of 50 tokens, at most 512 tokens per sample",

@@ -1,5 +1,6 @@
 """What a tool may reach, made of values: a sandbox of files in memory and a command that answers as told."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -100,11 +101,17 @@ class Bench:
         self.commands: list[tuple[str, float]] = []
         self.notes: list[str] = []
         self.submitted = False
+        self.shared_file = asyncio.Lock()
         self.score = Score(metric="acc", value=0.5, valid=True, split="dev", baseline=0.25)
 
     @property
     def workdir(self) -> str:
         """Where they are."""
+        return WORKDIR
+
+    @property
+    def shared_folder(self) -> str:
+        """The same: nobody works beside it."""
         return WORKDIR
 
     @property

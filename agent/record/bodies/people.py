@@ -16,6 +16,8 @@ class RequestReceived(Body, frozen=True, kw_only=True, tag="request_received"):
     who: str = ""
     origin: str = ""
     """Where it came from: `app`, `cli`."""
+    worker: int = 0
+    """To whom a message goes, whose command is interrupted; 0 is the supervisor, or the only agent."""
 
 
 class RequestDelivered(Body, frozen=True, kw_only=True, tag="request_delivered"):

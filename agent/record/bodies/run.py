@@ -20,6 +20,8 @@ class RunCreated(Body, frozen=True, kw_only=True, tag="run_created"):
     approve: bool = False
     on_limit: OnLimit = "end"
     gpu_usd_per_hour: float | None = None
+    supervisor_model: str = ""
+    """The supervisor's, where it is not the same."""
 
 
 class RunStarted(Body, frozen=True, kw_only=True, tag="run_started"):

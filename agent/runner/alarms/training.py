@@ -11,6 +11,9 @@ from agent.runner.alarms.base import Conditions, DataFound, Heard, Moment, Runni
 
 _WINDOW = 5
 _SETTLED_S = 60.0
+_TRIAL_S = 300.0
+_CALLS_AFTER = 3
+_HANDING_IN = ("submit", "validate")
 _MARGIN = 1.1
 """An estimate of the time left is rough: it must be beyond the limit by a tenth."""
 
@@ -153,7 +156,8 @@ class TooSlow:
 class LittleData:
     """A training has loaded, or had consumed when it ended, far less text than there is.
 
-    What was consumed more than once counts once where the training says how much it has loaded.
+    What was consumed more than once counts once where the training says how much it has loaded. A short one may be a
+    trial: it is told of when nothing better follows.
     """
 
     conditions: Conditions
@@ -164,16 +168,21 @@ class LittleData:
     _counted: float = 0.0
     _rate: tuple[float, float] | None = None
     _short: tuple[float, float] | None = None
+    _calls_left: int = 0
+    """So many more without another training, and a short one was no trial."""
     _trains: bool = False
+    _since: float = 0.0
 
     def hear(self, heard: Heard, at: float) -> None:
         """What there is; tokens as they are counted, or speed over time where they are not."""
         match heard:
             case DataFound(tokens=tokens):
                 self._there = tokens
-            case ev.ToolCalled():
+            case ev.ToolCalled(tool=tool):
                 self._consumed, self._counted, self._rate, self._trains = 0.0, 0.0, None, False
-                self._loaded = None
+                self._loaded, self._since = None, at
+                if tool in _HANDING_IN:
+                    self._calls_left = 0
             case ev.ProgressSeen(progress=progress):
                 self._take(progress.values, at)
                 self._loaded = progress.data_tokens or self._loaded
@@ -186,7 +195,7 @@ class LittleData:
                 self._take(values, at)
             case ev.ToolFinished():
                 self._pass_time(at)
-                self._end()
+                self._end(at)
 
     def _take(self, values: dict[str, float], at: float) -> None:
         self._trains = self._trains or "loss" in values
@@ -197,12 +206,14 @@ class LittleData:
             self._consumed += self._rate[0] * max(0.0, at - self._rate[1])
             self._rate = self._rate[0], at
 
-    def _end(self) -> None:
+    def _end(self, at: float) -> None:
         used = self._counted or self._consumed
         if self._loaded is not None:
             used = min(used or self._loaded, self._loaded)
         if not self._trains or not used or self._there is None:
+            self._calls_left = max(0, self._calls_left - 1)
             return
+        self._calls_left = 0 if at - self._since >= _TRIAL_S else _CALLS_AFTER
         self._short = (used, self._there) if self._is_short(used, self._there) else None
         self._trains = False
 
@@ -212,12 +223,13 @@ class LittleData:
     def trouble(self, moment: Moment) -> Trouble | None:
         """What the running training has loaded, or the last one that ended consumed."""
         loaded, there = self._loaded, self._there
-        if self._trains and loaded is not None and there is not None and self._is_short(loaded, there):
+        lasts = self._trains and moment.now - self._since >= _SETTLED_S
+        if lasts and loaded is not None and there is not None and self._is_short(loaded, there):
             return Trouble(
                 f"the training has loaded {loaded:,.0f} tokens of about {there:,.0f} that there are",
                 "most of the data will never be seen: is the data loading as it should be? interrupt it",
             )
-        if self._short is None:
+        if self._short is None or self._calls_left or self._trains:
             return None
         used, there = self._short
         return Trouble(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from .processes import Process, descendants, send, table
+from .processes import Process, send
 from .shell import Memory, Shell
 from .spool import Spool
 
@@ -42,9 +42,11 @@ class Command:
         memory: Memory,
         spool: Spool,
         timeout_s: float,
-        before: Collection[tuple[int, int]],
+        own: Callable[[], list[Process]],
+        session: int = 0,
     ) -> None:
         self.name = name
+        self.session = session
         self.spool = spool
         self.output: int | None = shell.output
         self.result: dict[str, object] | None = None
@@ -60,7 +62,8 @@ class Command:
         self._ending: Ending | None = None
         self._exit_code: int | None = None
         self._pumped = 0.0
-        self._before = before
+        self._own = own
+        """What runs now and did not before it started; nothing else of its session can have started those."""
 
     @property
     def pid(self) -> int:
@@ -111,10 +114,6 @@ class Command:
         if number == signal.SIGTERM:
             # A stopped process takes a TERM only when it goes on.
             send(own, signal.SIGCONT)
-
-    def _own(self) -> list[Process]:
-        """What runs now and did not before it started; nothing else can have started those."""
-        return [process for process in descendants(os.getpid(), table(), self._before) if process.alive]
 
     def exited(self, exit_code: int) -> Memory:
         """Its bash has ended; returns what it leaves to the next one."""

@@ -1,8 +1,7 @@
-"""The guest's commands: one at a time, each with its waiting shell, its spool and its way to the host."""
+"""One session's commands: one at a time, each with its waiting shell, its spool and its way to the host."""
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Callable, Mapping
@@ -10,7 +9,8 @@ from dataclasses import dataclass
 
 from .channel import Channel
 from .command import Command
-from .processes import descendants, send, table
+from .household import Household
+from .processes import Process, send
 from .shell import Memory, Shell
 from .spool import Spool
 from .wire import Header
@@ -37,22 +37,25 @@ class Commands:
 
     def __init__(
         self,
+        session: int,
         setting: Setting,
         watch: Callable[[int, object], None],
         unwatch: Callable[[int], None],
         oom_kills: Callable[[], int],
+        household: Household,
     ) -> None:
+        self._session = session
+        self._household = household
         self._setting = setting
         self._watch = watch
         self._unwatch = unwatch
         self._oom_kills = oom_kills
         self._memory = Memory(setting.workdir)
-        self._spare: Shell | None = Shell(self._memory, setting.environment)
+        self._spare: Shell | None = self._new_shell()
         self._current: Command | None = None
         self._quiet: dict[Command, float] = {}
         self._before: set[tuple[int, int]] = set()
-        self._childless = False
-        self._guest = os.urandom(8).hex()
+        self._oom_kills_before = 0
 
     @property
     def workdir(self) -> str:
@@ -69,12 +72,11 @@ class Commands:
         return max(0.0, min(waits)) if waits else None
 
     def state(self) -> Header:
-        """Who this is, what runs, what ran last and for how long, and where."""
+        """What runs, what ran last and for how long, and where."""
         command = self._current
         if command is not None:
             command.notice_standstill()
         return {
-            "guest": self._guest,
             "running": command.name if command is not None and command.result is None else "",
             "last": command.name if command is not None else "",
             "last_s": command.lasted_s if command is not None else 0.0,
@@ -94,26 +96,35 @@ class Commands:
             self._current.spool.close()
         shell = self._take_shell()
         spool = Spool(self._setting.spool_folder, self._setting.spool_bytes)
-        self._current = Command(name, shell, self._memory, spool, timeout_s, self._before)
+        self._current = Command(name, shell, self._memory, spool, timeout_s, self._own, self._session)
         self._watch(shell.output, self._current)
         # What the kernel ended between two commands belongs to neither.
-        self._oom_kills()
+        self._oom_kills_before = self._oom_kills()
+        self._household.running.add(self._session)
         self._current.start(text.replace("\0", "\\0"))
 
+    def _own(self) -> list[Process]:
+        return self._household.own(self._session, self._before)
+
+    def _new_shell(self) -> Shell:
+        shell = Shell(self._memory, self._setting.environment)
+        self._household.adopt(shell.pid, self._session)
+        return shell
+
     def _take_shell(self) -> Shell:
-        """The waiting shell; where none could be started beside what earlier commands left, that is ended first."""
+        """The waiting shell; where none could be started beside what its commands left, that is ended first."""
         if self._spare is None:
             for _ in range(_CLEARING_ROUNDS):
-                send(descendants(os.getpid(), table()), signal.SIGSTOP)
-                send(descendants(os.getpid(), table()), signal.SIGKILL)
-                self._reap()
-            self._spare = Shell(self._memory, self._setting.environment)
+                send(self._household.own(self._session), signal.SIGSTOP)
+                send(self._household.own(self._session), signal.SIGKILL)
+                self._household.reap()
+            self._spare = self._new_shell()
         shell, self._spare = self._spare, None
         return shell
 
     def _prepare_shell(self) -> None:
         try:
-            self._spare = Shell(self._memory, self._setting.environment)
+            self._spare = self._new_shell()
         except OSError:
             # No process may be started now, or no memory is left: asked for again with the next command.
             self._spare = None
@@ -133,12 +144,12 @@ class Commands:
         if self._current is not None:
             self._current.streamed_bytes = _TOLD
 
-    def interrupt(self) -> bool:
-        """Begin to end the running command; False where none runs."""
+    def interrupt(self) -> str:
+        """Begin to end the running command; returns its name, empty where none runs."""
         if self._current is None or self._current.result is not None:
-            return False
+            return ""
         self._current.end("interrupted")
-        return True
+        return self._current.name
 
     def stood(self, seconds: float) -> None:
         """The sandbox was frozen so long until now."""
@@ -158,8 +169,7 @@ class Commands:
             self._quiet[command] = time.monotonic() + quiet_s
 
     def go_on(self, channel: Channel | None) -> None:
-        """All that is due after something happened: ends taken in, clocks looked at, output sent."""
-        self._reap()
+        """All that is due after something happened: clocks looked at, output sent."""
         self._wake_quiet()
         self._look(channel)
         self._stream(channel)
@@ -171,45 +181,45 @@ class Commands:
             if command.output is not None:
                 self._watch(command.output, command)
 
-    def _reap(self) -> None:
-        """Take in every process that has ended: the commands' own, and orphans that became the guest's."""
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                self._childless = True
-                return
-            self._childless = False
-            if pid == 0:
-                return
-            if self._current is not None and pid == self._current.pid:
-                code = os.waitstatus_to_exitcode(status)
-                self._memory = self._current.exited(code if code >= 0 else 128 - code)
-            elif self._spare is not None and pid == self._spare.pid:
-                self._spare.discard()
-                self._prepare_shell()
+    def take_end(self, pid: int, code: int) -> bool:
+        """A process has ended; False where it was none of its shells."""
+        if self._current is not None and pid == self._current.pid:
+            self._memory = self._current.exited(code if code >= 0 else 128 - code)
+        elif self._spare is not None and pid == self._spare.pid:
+            self._spare.discard()
+            self._prepare_shell()
+        else:
+            return False
+        return True
 
     def _look(self, channel: Channel | None) -> None:
         command = self._current
         if command is None or command.result is not None:
             return
         descriptor = command.output
-        command.tick(self._childless)
+        command.tick(self._household.childless)
         if command.output is None and descriptor is not None:
             self._unwatch(descriptor)
             self._quiet.pop(command, None)
         if command.result is None:
             return
         command.result["workdir"] = self._memory.workdir
-        command.result["oom_kills"] = self._oom_kills()
+        self._household.running.discard(self._session)
+        command.result["oom_kills"] = self._killed_for_memory(command.result["exit_code"] == 0)
         self._before = set()
-        if not self._childless:
-            self._before = {process.key for process in descendants(os.getpid(), table())}
+        if not self._household.childless:
+            self._before = {process.key for process in self._household.own(self._session)}
         # The host hears of the end before the time that the next shell takes to start.
         self._stream(channel)
         if channel is not None:
             channel.flush()
         self._prepare_shell()
+
+    def _killed_for_memory(self, well: bool) -> int:
+        """Processes that the kernel ended since it started; beside others, one that ended well lost none of them."""
+        if well and self._household.running:
+            return 0
+        return max(0, self._oom_kills() - self._oom_kills_before)
 
     def _stream(self, channel: Channel | None) -> None:
         """Send the host what it has not had of the command's output, and then how it ended."""

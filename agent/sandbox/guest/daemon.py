@@ -9,10 +9,11 @@ import socket
 
 from .channel import Channel
 from .command import Command
-from .commands import Commands, Setting
+from .commands import Setting
 from .files import Writing
 from .gpus import Gpus
 from .meter import Meter
+from .sessions import Sessions
 from .wire import Header, unpack
 from .worker import Worker, failure
 
@@ -24,7 +25,7 @@ class Daemon:
         self._selector = selectors.DefaultSelector()
         self._meter = Meter(setting.own_group, setting.workdir)
         self._gpus = Gpus()
-        self._commands = Commands(setting, self._watch, self._unwatch, self._meter.new_oom_kills)
+        self._sessions = Sessions(setting, self._watch, self._unwatch, lambda: self._meter.oom_kills() or 0)
         self._channel: Channel | None = None
         self._listener: socket.socket | None = None
         self._writings: dict[object, Writing] = {}
@@ -55,14 +56,14 @@ class Daemon:
     def _run(self) -> None:
         while not self._ended:
             # A wait in which we were stopped ends with nothing ready, whatever has come meanwhile: asked again.
-            for key, _ in self._selector.select(self._commands.wait_s) or self._selector.select(0):
+            for key, _ in self._selector.select(self._sessions.wait_s) or self._selector.select(0):
                 self._handle(key.fd, key.data)
-            self._commands.go_on(self._channel)
+            self._sessions.go_on(self._channel)
             self._flush()
 
     def _handle(self, descriptor: int, what: object) -> None:
         if isinstance(what, Command):
-            self._commands.pump(what)
+            self._sessions.pump(what)
         elif isinstance(what, Channel):
             if descriptor == what.source:
                 for request in what.requests():
@@ -133,20 +134,21 @@ class Daemon:
         op = request.get("op")
         if op == "run":
             # What follows is answer enough, and every frame costs a way through the daemon.
-            self._commands.start(request)
+            self._sessions.of(request).start(request)
             return None, b""
         if op == "stood":
-            self._commands.stood(float(str(request["seconds"])))
+            self._sessions.stood(float(str(request["seconds"])))
             return None, b""
         if op == "attach":
-            self._commands.forget_host()
+            self._sessions.forget_host()
             return {"event": "attached"}, unpack(request["secret"])
         if op == "state":
-            return {**done, **self._commands.state()}, b""
+            return {**done, **self._sessions.state()}, b""
         if op == "follow":
-            return {**done, "known": self._commands.follow(request)}, b""
+            return {**done, "known": self._sessions.follow(request)}, b""
         if op == "interrupt":
-            return {**done, "running": self._commands.interrupt()}, b""
+            ended = self._sessions.of(request).interrupt()
+            return {**done, "running": bool(ended), "command": ended}, b""
         if op == "write":
             self._write(request)
             return done, b""
@@ -161,12 +163,12 @@ class Daemon:
         """Paths of single files are meant from where the last command left off."""
         if request.get("op") != "read":
             return request
-        return {**request, "path": os.path.join(self._commands.workdir, str(request["path"]))}
+        return {**request, "path": os.path.join(self._sessions.of(request).workdir, str(request["path"]))}
 
     def _write(self, request: Header) -> None:
         key = request["file"]
         if key not in self._writings:
-            self._writings[key] = Writing(os.path.join(self._commands.workdir, str(request["path"])))
+            self._writings[key] = Writing(os.path.join(self._sessions.of(request).workdir, str(request["path"])))
         writing = self._writings[key]
         try:
             writing.add(unpack(request["data"]))

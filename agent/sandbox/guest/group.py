@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-_GROUP = "/sys/fs/cgroup"
+GROUP = "/sys/fs/cgroup"
 _NO_LIMIT_BYTES = 1 << 60
 
 
@@ -20,41 +20,41 @@ class Use:
     write_bytes: int | None = None
 
 
-def use() -> Use | None:
+def use(group: str = GROUP) -> Use | None:
     """The group's use; None where there is no group that can be read."""
-    return _second_version() or _first_version()
+    return _second_version(group) or _first_version(group)
 
 
-def oom_kills() -> int | None:
+def oom_kills(group: str = GROUP) -> int | None:
     """How many processes of the group the kernel has ended because memory ran out."""
-    second = _field("memory.events", "oom_kill")
-    return second if second is not None else _field("memory/memory.oom_control", "oom_kill")
+    second = _field(group, "memory.events", "oom_kill")
+    return second if second is not None else _field(group, "memory/memory.oom_control", "oom_kill")
 
 
-def _second_version() -> Use | None:
-    used = _number("memory.current")
-    cpu_us = _field("cpu.stat", "usage_usec")
+def _second_version(group: str) -> Use | None:
+    used = _number(group, "memory.current")
+    cpu_us = _field(group, "cpu.stat", "usage_usec")
     if used is None or cpu_us is None:
         return None
-    cache = _field("memory.stat", "inactive_file") or 0
-    words = _text("io.stat").split()
+    cache = _field(group, "memory.stat", "inactive_file") or 0
+    words = _text(group, "io.stat").split()
     return Use(
         cpu_us / 1e6,
         max(0, used - cache),
-        _limit(_number("memory.max")),
+        _limit(_number(group, "memory.max")),
         _sum(words, "rbytes="),
         _sum(words, "wbytes="),
     )
 
 
-def _first_version() -> Use | None:
-    used = _number("memory/memory.usage_in_bytes")
-    cpu_ns = _number("cpuacct/cpuacct.usage")
+def _first_version(group: str) -> Use | None:
+    used = _number(group, "memory/memory.usage_in_bytes")
+    cpu_ns = _number(group, "cpuacct/cpuacct.usage")
     if used is None or cpu_ns is None:
         return None
-    cache = _field("memory/memory.stat", "total_inactive_file") or 0
-    limit = _limit(_number("memory/memory.limit_in_bytes"))
-    moved = [line.split() for line in _text("blkio/blkio.throttle.io_service_bytes").splitlines()]
+    cache = _field(group, "memory/memory.stat", "total_inactive_file") or 0
+    limit = _limit(_number(group, "memory/memory.limit_in_bytes"))
+    moved = [line.split() for line in _text(group, "blkio/blkio.throttle.io_service_bytes").splitlines()]
     read, written = (
         sum(int(parts[2]) for parts in moved if len(parts) == 3 and parts[1] == word and parts[2].isdigit())
         for word in ("Read", "Write")
@@ -71,22 +71,22 @@ def _limit(value: int | None) -> int | None:
     return value if value is not None and value < _NO_LIMIT_BYTES else None
 
 
-def _number(name: str) -> int | None:
-    text = _text(name).strip()
+def _number(group: str, name: str) -> int | None:
+    text = _text(group, name).strip()
     return int(text) if text.isdigit() else None
 
 
-def _field(name: str, field: str) -> int | None:
-    for line in _text(name).splitlines():
+def _field(group: str, name: str, field: str) -> int | None:
+    for line in _text(group, name).splitlines():
         key, _, value = line.partition(" ")
         if key == field and value.isdigit():
             return int(value)
     return None
 
 
-def _text(name: str) -> str:
+def _text(group: str, name: str) -> str:
     try:
-        with open(os.path.join(_GROUP, name)) as file:
+        with open(os.path.join(group, name)) as file:
             return file.read()
     except OSError:
         return ""

@@ -18,7 +18,6 @@ class Meter:
         self._workdir = workdir
         self._moved: dict[tuple[int, int], tuple[int, int]] = {}
         self._ended = (0, 0)
-        self._oom_kills_before = self.oom_kills() or 0
         self._last = (time.monotonic(), self._use(self._mine()), self._network())
 
     def sample(self) -> dict[str, object]:
@@ -44,12 +43,6 @@ class Meter:
     def oom_kills(self) -> int | None:
         """Processes that the kernel ended because memory ran out; a group of one's own is needed to tell."""
         return group.oom_kills() if self._own_group else None
-
-    def new_oom_kills(self) -> int:
-        """Those since this was asked last."""
-        now = self.oom_kills() or 0
-        found, self._oom_kills_before = max(0, now - self._oom_kills_before), now
-        return found
 
     def _mine(self) -> list[Process]:
         return descendants(os.getpid(), table())

@@ -11,8 +11,10 @@ LIBRARY = "libnvidia-ml.so.1"
 _OF_GPU = 0
 _NAME_BYTES = 96
 _UNCORRECTED, _SINCE_BOOT = 1, 0
-_GPU_IS_LOST = 15
+_UNINITIALIZED, _GPU_IS_LOST = 1, 15
 _MOST_GPUS = 64
+_MOST_SLICES = 16
+_OF_CARD = ("power_w", "temperature_c", "ecc_errors")
 _MOST_PROCESSES = 256
 
 
@@ -57,23 +59,47 @@ class Nvml:
     def sample(self) -> list[dict[str, object]]:
         """What each GPU is at; what it does not tell is left out."""
         count = c_uint()
-        if self._call("nvmlDeviceGetCount_v2", ctypes.byref(count)) != 0:
+        status = self._call("nvmlDeviceGetCount_v2", ctypes.byref(count))
+        if status == _UNINITIALIZED and self._call("nvmlInit_v2") == 0:
+            # The driver was loaded anew under us.
+            status = self._call("nvmlDeviceGetCount_v2", ctypes.byref(count))
+        if status != 0:
             return []
-        return [self._one(index) for index in range(min(count.value, _MOST_GPUS))]
+        return [gpu for index in range(min(count.value, _MOST_GPUS)) for gpu in self._card(index)]
 
-    def _one(self, index: int) -> dict[str, object]:
+    def _card(self, index: int) -> list[dict[str, object]]:
+        """One GPU, or the slices that it is cut into; heat, power and memory errors are the whole card's."""
         gpu = ctypes.c_void_p()
         status = self._call("nvmlDeviceGetHandleByIndex_v2", c_uint(index), ctypes.byref(gpu))
         found: dict[str, object] = {"index": index}
         if status != 0:
-            return {**found, "lost": status == _GPU_IS_LOST}
+            return [{**found, "lost": status == _GPU_IS_LOST}]
+        slices = self._slices(gpu)
+        if not slices:
+            return [self._one(found, gpu, gpu)]
+        return [self._one({**found, "mig": mig}, gpu, part) for mig, part in slices]
+
+    def _slices(self, gpu: ctypes.c_void_p) -> list[tuple[int, ctypes.c_void_p]]:
+        mode, pending, most = c_uint(), c_uint(), c_uint()
+        if self._call("nvmlDeviceGetMigMode", gpu, ctypes.byref(mode), ctypes.byref(pending)) != 0 or mode.value != 1:
+            return []
+        self._call("nvmlDeviceGetMaxMigDeviceCount", gpu, ctypes.byref(most))
+        found = []
+        for mig in range(min(most.value, _MOST_SLICES)):
+            part = ctypes.c_void_p()
+            if self._call("nvmlDeviceGetMigDeviceHandleByIndex", gpu, c_uint(mig), ctypes.byref(part)) == 0:
+                found.append((mig, part))
+        return found
+
+    def _one(self, found: dict[str, object], card: ctypes.c_void_p, gpu: ctypes.c_void_p) -> dict[str, object]:
         name = ctypes.create_string_buffer(_NAME_BYTES)
         if self._call("nvmlDeviceGetName", gpu, name, c_uint(_NAME_BYTES)) == 0:
             found["name"] = name.value.decode(errors="replace")
         for field, function, kind, more, figure in READINGS:
             answer = kind()
             # Answers are asked for by reference: the library fills them in.
-            status = self._call(function, gpu, *more, ctypes.byref(answer))
+            asked = card if field in _OF_CARD else gpu
+            status = self._call(function, asked, *more, ctypes.byref(answer))
             if status == 0:
                 found[field] = figure(answer)
             elif status == _GPU_IS_LOST:

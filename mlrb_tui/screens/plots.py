@@ -1,0 +1,219 @@
+"""The plots of one run: its series with a cursor; live they go on, and a point leads to its moment in the run."""
+
+import asyncio
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+
+from agent.errors import RecordError
+from agent.record.log import EventReader
+from agent.record.text import one_line
+from agent.record.values import RunSummary
+from mlrb_tui.screens.plot_keys import PlotKeys
+from mlrb_tui.views import plot_list, run_series
+from mlrb_tui.views.metrics import Metric
+from mlrb_tui.views.plot_curves import Stretch
+from mlrb_tui.views.plot_run import RunPlot
+from mlrb_tui.views.rows import Span, apart, row
+from mlrb_tui.views.run import RunView
+from mlrb_tui.widgets.lines import Lines
+from mlrb_tui.widgets.plot_canvas import PlotCanvas, cursor_lines
+from mlrb_tui.widgets.plot_list import PlotList
+from mlrb_tui.widgets.row_lines import KeyLine
+
+_TICK_S = 0.5
+
+
+class PlotScreen(PlotKeys):
+    """Everything there is in the record, with the moment marked at which the run's screen stands."""
+
+    CSS_PATH = "plots.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (60, "-narrow"), (120, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (12, "-high")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "choose", "choose", id="plot.choose", key_display="space", tooltip="draw this series too"),
+        Binding("enter", "go_there", "go there", id="plot.go", key_display="enter",
+                tooltip="show this moment in the run's screen"),
+        *PlotKeys.LOOKING_BINDINGS,
+        *PlotKeys.LEAVING_BINDINGS,
+        Binding("o", "only", "only this", id="plot.only", tooltip="draw this series alone"),
+        Binding("left_square_bracket", "training(-1)", "training", id="plot.training_back", key_display="[",
+                tooltip="the training before; ] for the one after"),
+        Binding("right_square_bracket", "training(1)", "next training", id="plot.training_on", key_display="]",
+                show=False),
+        *PlotKeys.MOVING_BINDINGS,
+    ]  # fmt: skip
+
+    def __init__(self, view: RunView, go_to: Callable[[int], None], *, ascii_only: bool = False) -> None:
+        super().__init__(classes="-ascii" if ascii_only else "")
+        self.plot: RunPlot | None = None
+        self._view = view
+        self._go_to = go_to
+        self._refused: Stretch | None = None
+        self._shown_at: object = None
+
+    def compose(self) -> ComposeResult:
+        yield Lines(id="plot-header")
+        with Horizontal(id="plot-body"):
+            yield PlotCanvas(id="plot-canvas")
+            yield PlotList(id="plot-list")
+        yield Lines(id="plot-readout")
+        yield KeyLine(applies=self.applies, id="plot-keys")
+
+    def on_mount(self) -> None:
+        for lines in self.query(Lines):
+            lines.ascii_only = self.has_class("-ascii")
+        self.query_one(PlotCanvas).say(plot_list.READING)
+        self._read()
+        self.set_interval(_TICK_S, self._tick)
+
+    def on_unmount(self) -> None:
+        self.workers.cancel_node(self)
+
+    def on_resize(self) -> None:
+        """Every part is laid out for another size."""
+        self.call_after_refresh(self.paint)
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────
+
+    @work(group="read")
+    async def _read(self) -> None:
+        try:
+            series = await asyncio.to_thread(_whole, self._view.reader)
+        except RecordError as error:
+            self.query_one(PlotCanvas).say([row(Span(one_line(error.message), "bad"))])
+            return
+        self.plot = RunPlot(series)
+        if not self._view.at_end:
+            self.plot.stand_at(self._view.at)
+        self.paint()
+
+    def _tick(self) -> None:
+        """Take in what is new; the run's screen goes on behind this one, and may be playing."""
+        plot = self.plot
+        if plot is None:
+            return
+        newest = self._view.newest
+        if newest > plot.series.last:
+            growing = [plot.series]
+            if plot.near is not None and plot.near[1].last >= plot.series.last:
+                growing.append(plot.near[1])
+            try:
+                run_series.take_new(self._view.reader, growing, plot.series.last, newest)
+            except RecordError as error:
+                self.app.notify(one_line(error.message), severity="error", markup=False)
+                return
+            plot.choose_first()
+            plot.follow()
+        if self._shown_at != (plot.key(), self._view.position):
+            self.paint()
+
+    @work(group="closer", exclusive=True)
+    async def _read_closer(self, stretch: Stretch) -> None:
+        plot = self.plot
+        assert plot is not None
+        try:
+            found = await asyncio.to_thread(_closer, self._view.reader, stretch, plot)
+        except RecordError as error:
+            self.app.notify(one_line(error.message), severity="error", markup=False)
+            found = None
+        if found is None:
+            self._refused = stretch
+        else:
+            plot.near = (stretch, found)
+            self.paint()
+
+    # ── what is shown ────────────────────────────────────────────────────────────────────────────────────
+
+    def paint(self) -> None:
+        """Show everything as it stands."""
+        plot = self.plot
+        if plot is None or not self.is_attached or not self.query(PlotCanvas):
+            return
+        self._shown_at = (plot.key(), self._view.position)
+        self._paint_words(plot)
+        canvas = self.query_one(PlotCanvas)
+        if not plot.places:
+            canvas.say(plot_list.nothing(min(90, canvas.size.width - 4)))
+            return
+        panels, left_out = plot.panels(canvas.size.width, canvas.size.height - 1)
+        note = row(Span(f"{left_out} more do not fit; a larger terminal shows them", "warn")) if left_out else row()
+        canvas.plot(panels, cursor_lines(self._uprights(plot)), note)
+        if (stretch := plot.wanted_stretch()) is not None and stretch != self._refused:
+            self._read_closer(stretch)
+
+    def _paint_words(self, plot: RunPlot) -> None:
+        head = self.query_one("#plot-header", Lines)
+        width = head.size.width
+        first = apart(_about(self._view.summary), (*plot_list.how(plot), Span(" ")), width)
+        moment = row() if self._view.at_end else row(Span("┊", "cursor-past"), Span(" the run's screen  ", "dim"))
+        head.show([first, apart(row(" ", *plot_list.training(plot)), moment, width)])
+        listed = self.query_one(PlotList)
+        listed.take(plot_list.items(plot, max(10, listed.size.width - 1)))
+        readout = self.query_one("#plot-readout", Lines)
+        readout.show([row(" ", *plot_list.readout(plot, readout.size.width))])
+
+    def _uprights(self, plot: RunPlot) -> list[tuple[float | None, Span]]:
+        window = plot.shown
+        places = [] if self._view.at_end else [(plot.place_of(self._view.at), Span("┊", "cursor-past"))]
+        places.append((plot.at, Span("│", "cursor")))
+        return [(None if x is None else (x - window.low) / window.span, span) for x, span in places]
+
+    def applies(self, binding: Binding) -> bool:
+        """Whether a key makes sense as things stand."""
+        if (binding.id or "") == "plot.training_back":
+            return self.plot is not None and len(self.plot.series.trainings()) > 1
+        return True
+
+    # ── keys ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _chosen(self) -> tuple[RunPlot, Metric] | None:
+        item = self.query_one(PlotList).at_cursor
+        if self.plot is None or item is None or not isinstance(item.choice, Metric):
+            return None
+        return self.plot, item.choice
+
+    @on(PlotList.Clicked)
+    def action_choose(self) -> None:
+        """Draw the series under the list's cursor too, or no longer."""
+        if (chosen := self._chosen()) is not None:
+            if not chosen[0].toggle(chosen[1]):
+                self.app.notify("nine series at a time; o draws this one alone", severity="warning", timeout=3)
+            self.paint()
+
+    def action_only(self) -> None:
+        """Draw the series under the list's cursor alone."""
+        if (chosen := self._chosen()) is not None:
+            chosen[0].only(chosen[1])
+            self.paint()
+
+    def action_training(self, by: int) -> None:
+        """Look at another training of the run."""
+        if self.plot is not None:
+            self.plot.step_training(by)
+            self.paint()
+
+    def action_go_there(self) -> None:
+        """Back to the run's screen, at the moment under the cursor."""
+        if self.plot is not None and (at := self.plot.moment) is not None:
+            self.app.pop_screen()
+            self._go_to(self._view.reader.seq_at(at))
+
+
+def _about(summary: RunSummary) -> tuple[Span, ...]:
+    told = " · ".join(one_line(part, 40) for part in (summary.task, summary.scale, summary.model) if part)
+    return row(Span(" plots  ", "strong"), Span(f"{one_line(summary.run, 8)}  "), Span(told, "dim"))
+
+
+def _whole(reader: EventReader) -> run_series.RunSeries:
+    with EventReader(reader.path) as own:
+        return run_series.read(own)
+
+
+def _closer(reader: EventReader, stretch: Stretch, plot: RunPlot) -> run_series.RunSeries | None:
+    with EventReader(reader.path) as own:
+        return run_series.read_closer(own, stretch.first_at, stretch.last_at, plot.series)
