@@ -15,7 +15,7 @@ from agent.telemetry.output_lines import thinned
 
 PATTERNS = ("**/*.jsonl", "**/events.out.tfevents.*")
 PIECE_BYTES = 256 * 1024
-MOST_FILES = 32
+MOST_FILES = 200
 MOST_ROWS = 20_000
 """Of one file, over all its life."""
 ROWS_A_LOOK = 200
@@ -52,6 +52,8 @@ class Growing:
     """How far it has been read."""
     size_bytes: int = 0
     rows: int = 0
+    pieces: int = 0
+    """How many were read."""
     skip_bytes: int = 0
     """Still to be passed over: the rest of something too long to be a row."""
 
@@ -69,7 +71,7 @@ class MetricFiles:
         self._given = {path: size for path, size, _ in files}
 
     def grown(self, files: Iterable[tuple[str, int, float]]) -> list[Growing]:
-        """The files of which there is more to read."""
+        """The files of which there is more to read, those first of which least was read."""
         found = []
         for path, size, _ in files:
             if path in self._useless or self._given.get(path) == size:
@@ -85,10 +87,11 @@ class MetricFiles:
             known.size_bytes = size
             if known.read_bytes < size and known.rows < MOST_ROWS:
                 found.append(known)
-        return found
+        return sorted(found, key=lambda file: file.pieces)
 
     def take(self, file: Growing, data: bytes) -> list[MetricsSeen]:
         """The rows of the piece that was read at `file.read_bytes`."""
+        file.pieces += 1
         start = min(file.skip_bytes, len(data))
         file.skip_bytes -= start
         piece = data[start:]

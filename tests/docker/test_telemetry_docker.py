@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.record import events as ev
+from agent.record.alarm_settings import AlarmSettings
 from tests.process.runner_runs import Runs, bash, script_line
 
 
@@ -57,3 +58,12 @@ def test_child_that_ran_out_of_memory_is_named_though_its_command_goes_on(runs: 
     assert (killed.exit_code, killed.oom_kills) == (0, 1)
     assert "out of memory" in run.text(killed.observation)
     assert "out_of_memory" in {body.alert for body in run.bodies(ev.AlertRaised)}
+
+
+def test_memory_that_is_nearly_full_alarms_before_anything_is_killed(runs: Runs) -> None:
+    holds = "python3 -c 'import time; x = bytearray(300_000_000); x[::4096] = bytes(len(x[::4096])); time.sleep(600)'"
+    run = runs.start([bash(holds), script_line("submit")], sandbox="docker", alarms=AlarmSettings(memory_percent=20.0))
+    alert = run.wait_for(ev.AlertRaised, lambda body: body.alert == "memory")
+    assert alert.message.startswith("memory is nearly full: ")
+    assert alert.message.endswith(" of 1.0 GB")
+    assert not [body for body in run.bodies(ev.AlertRaised) if body.alert == "out_of_memory"]

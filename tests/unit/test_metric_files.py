@@ -123,6 +123,19 @@ def test_line_without_an_end_and_more_files_than_one_would_read_cost_little() ->
     assert reading.look() == [("m.jsonl", 2, {"loss": 1.0}, ())]
 
 
+def test_files_that_always_grow_do_not_keep_the_others_waiting() -> None:
+    reading = Reading()
+    reading.files |= {f"{number}.jsonl": line(step=1, loss=2.0) for number in range(6)}
+    seen = set()
+    for step in range(2, 5):
+        for file in reading.metrics.grown(reading.listing())[:4]:
+            reading.metrics.take(file, reading.files[file.path][file.read_bytes :])
+            seen.add(file.path)
+        for number in range(4):
+            reading.files[f"{number}.jsonl"] += line(step=step, loss=2.0)
+    assert len(seen) == 6
+
+
 def test_events_that_tensorboard_wrote_are_read_however_they_are_cut() -> None:
     data = _RECORDED.read_bytes()
     path = "runs/events.out.tfevents.1"
