@@ -1,7 +1,7 @@
 """GPU-time of runs: reserved, busy, idle, and what it cost. Imports little: listings need it.
 
-A GPU is reserved from its first sample on until the run has ended, pauses and scoring included: nobody else can have
-it. It is busy after a sample that shows it at work, until the next sample and no longer than `SAMPLE_HOLDS_S`.
+A GPU is reserved from when the run was given it until the run has ended, pauses and scoring included: nobody else can
+have it. It is busy after a sample that shows it at work, until the next sample and no longer than `SAMPLE_HOLDS_S`.
 """
 
 from collections.abc import Iterable
@@ -23,12 +23,14 @@ def is_busy(gpu: Gpu) -> bool:
 
 def gpu_time_at(summary: RunSummary, now: float) -> dict[str, float]:
     """What both sums are at `now`; nothing where the run holds no GPU."""
-    if not summary.gpus or summary.gpus_at is None or summary.state == "ended" or now <= summary.at:
+    # Records of runs that were given none by name, of before there were places, have only what was sampled.
+    held = len(summary.given_gpus) or len(summary.gpus)
+    if not held or summary.state == "ended" or now <= summary.at:
         return {}
-    until = min(now, summary.gpus_at + SAMPLE_HOLDS_S)
+    until = min(now, (summary.gpus_at or 0.0) + SAMPLE_HOLDS_S)
     busy = sum(is_busy(gpu) for gpu in summary.gpus)
     return {
-        "gpu_held_s": summary.gpu_held_s + (now - summary.at) * len(summary.gpus),
+        "gpu_held_s": summary.gpu_held_s + (now - summary.at) * held,
         "gpu_busy_s": summary.gpu_busy_s + max(0.0, until - summary.at) * busy,
     }
 

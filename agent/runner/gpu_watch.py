@@ -1,4 +1,4 @@
-"""Samples the GPUs that a run holds, wherever they are, and keeps what a person would see."""
+"""Samples the GPUs that a run was given, wherever they are, and keeps what a person would see."""
 
 import asyncio
 import contextlib
@@ -10,6 +10,7 @@ from agent.record.values import Gpu
 from agent.runner.calls import Workplace
 from agent.runner.journal import Journal
 from agent.sandbox import containers
+from agent.sandbox.machines import on_another
 from agent.telemetry import gpu
 from agent.telemetry.gpu_probe import GpuProbe
 
@@ -17,15 +18,18 @@ KEEP_EVERY_S = 30.0
 BUSY_EVERY_S = 2.0
 IDLE_EVERY_S = 5.0
 _GLANCE_S = 0.25
+_HURRY_S = 10.0
 
 
 async def sample_gpus(request: RunRequest, journal: Journal, workplace: Workplace) -> None:
-    """What the GPUs are at; returns at once where the run has none."""
-    if not holds_gpus(request):
+    """What the GPUs are at; returns at once where the run was given none."""
+    given = journal.summary.given_gpus
+    if not given:
         return
-    probe = None if request.sandbox.startswith("docker@") else await asyncio.to_thread(_probe, request)
+    # This machine's driver knows nothing of the GPUs of another, where the guest asks the one that is there.
+    probe = None if on_another(request.sandbox) else await asyncio.to_thread(_probe, request, given)
     kept: tuple[Gpu, ...] = ()
-    kept_at = 0.0
+    kept_at, began_at = 0.0, journal.now()
     try:
         while True:
             if probe is None:
@@ -37,36 +41,28 @@ async def sample_gpus(request: RunRequest, journal: Journal, workplace: Workplac
             if now and (gpu.differ(kept, now) or journal.now() - kept_at >= KEEP_EVERY_S):
                 kept, kept_at = now, journal.now()
                 journal.append(ev.GpuSampled(gpus=now))
-            await _pause(workplace)
+            # The first is what the GPUs held before the run used them: it is asked for again at once, for a while.
+            hurried = now == () and not kept and journal.now() - began_at < _HURRY_S
+            await (asyncio.sleep(_GLANCE_S) if hurried else _pause(workplace))
     finally:
         if probe is not None:
             probe.close()
 
 
-def holds_gpus(request: RunRequest) -> bool:
-    """Whether the run has GPUs at all: a container only those that it was given, a local run all that are here."""
-    return request.gpus != "none" and (request.sandbox == "local" or request.gpus != "")
-
-
-def wanted(gpus: str) -> set[int] | None:
-    """The numbers of the GPUs that were asked for by number; `1` alone is how many, not which."""
-    return {int(index) for index in gpus.split(",")} if "," in gpus else None
-
-
-def _probe(request: RunRequest) -> GpuProbe:
+def _probe(request: RunRequest, given: tuple[str, ...]) -> GpuProbe:
     container_id = ""
     if request.sandbox == "docker":
         with contextlib.suppress(SandboxError):
             ours = [found for found in containers.labelled(request.run) if found.role == "sandbox"]
             container_id = ours[0].container_id if ours else ""
-    return GpuProbe(request.run, container_id, wanted(request.gpus))
+    return GpuProbe(request.run, container_id, given)
 
 
-async def _of_guest(workplace: Workplace) -> tuple[Gpu, ...]:
-    """As the guest on another machine sees them; empty where it can't be asked."""
+async def _of_guest(workplace: Workplace) -> tuple[Gpu, ...] | None:
+    """As the guest on another machine sees them; empty until it has looked, None where it can't be asked."""
     with contextlib.suppress(SandboxError):
-        return await workplace.sandbox.sample_gpus() or ()
-    return ()
+        return await workplace.sandbox.sample_gpus()
+    return None
 
 
 async def _pause(workplace: Workplace) -> None:

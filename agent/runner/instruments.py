@@ -11,6 +11,7 @@ from agent.runner.files_watch import FilesWatch
 from agent.runner.injections import Injections
 from agent.runner.journal import Journal
 from agent.runner.pausing import Pausing
+from agent.sandbox.machines import on_another
 from agent.telemetry.machine import Machine
 from tasks.spec import Task
 
@@ -37,7 +38,7 @@ class Instruments:
 
     def work(self) -> Sequence[Coroutine[object, object, None]]:
         """What is to run beside the agent."""
-        machine = None if self._request.sandbox.startswith("docker@") else Machine()
+        machine = None if on_another(self._request.sandbox) else Machine()
         return (
             watch.sample_host(self._journal, self._workplace, self._pausing, machine),
             gpu_watch.sample_gpus(self._request, self._journal, self._workplace),

@@ -103,8 +103,8 @@ def _end(
     kills, others = _asked(folder, writer)
     writer.prove(Proof("model calls", True, _NO_RUNNER))
     _clear(folder, request, writer)
-    if log.summary.gpus:
-        writer.prove(gpu_memory.prove_back(gpu_memory.before(folder), writer.waits))
+    if log.summary.gpus and request is not None:
+        writer.prove(gpu_memory.prove_back(folder, request.sandbox, writer.waits))
     writer.append(ev.SandboxStopped(proofs=tuple(writer.proofs)))
     for request_id in others:
         writer.append(ev.RequestRefused(request_id=request_id, reason="the run ended first"))

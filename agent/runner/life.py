@@ -205,7 +205,9 @@ class Life:
         if sandbox is None:
             return
         if killed:
-            proofs = await taking_down.with_checklist(self._journal, self._folder, model_gone, sandbox)
+            proofs = await taking_down.with_checklist(
+                self._journal, self._folder, model_gone, sandbox, self._request.sandbox
+            )
         else:
             proofs = await taking_down.stopped(sandbox)
         self._journal.append(ev.SandboxStopped(proofs=proofs))

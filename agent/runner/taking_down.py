@@ -44,8 +44,13 @@ async def stopped(sandbox: Sandbox) -> tuple[Proof, ...]:
         return (Proof("sandbox", False, one_line(error.message)),)
 
 
-async def with_checklist(journal: Journal, folder: RunFolder, model_gone: Proof, sandbox: Sandbox) -> tuple[Proof, ...]:
-    """Take down what a kill has to prove gone; each line of the checklist is an event as it becomes true."""
+async def with_checklist(
+    journal: Journal, folder: RunFolder, model_gone: Proof, sandbox: Sandbox, where: str
+) -> tuple[Proof, ...]:
+    """Take down what a kill has to prove gone; each line of the checklist is an event as it becomes true.
+
+    `where` is the sandbox's kind, which names its machine.
+    """
 
     def tell(proof: Proof) -> None:
         journal.append(ev.ProofFound(what=proof.what, proven=proof.proven, detail=proof.detail))
@@ -56,15 +61,15 @@ async def with_checklist(journal: Journal, folder: RunFolder, model_gone: Proof,
         proofs.append(proof)
         tell(proof)
     if journal.summary.gpus:
-        proofs.append(await _gpu_memory_back(folder, tell))
+        proofs.append(await _gpu_memory_back(folder, where, tell))
         tell(proofs[-1])
     return tuple(proofs)
 
 
-async def _gpu_memory_back(folder: RunFolder, tell: Callable[[Proof], None]) -> Proof:
+async def _gpu_memory_back(folder: RunFolder, where: str, tell: Callable[[Proof], None]) -> Proof:
     loop = asyncio.get_running_loop()
 
     def waits(proof: Proof) -> None:
         loop.call_soon_threadsafe(tell, proof)
 
-    return await asyncio.to_thread(gpu_memory.prove_back, gpu_memory.before(folder), waits)
+    return await asyncio.to_thread(gpu_memory.prove_back, folder, where, waits)

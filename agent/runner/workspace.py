@@ -78,7 +78,7 @@ def plan_of(
             copy_bytes=task.spec.artefact.max_bytes + _PROTECTED_BYTES,
         ),
         # Without it a script's progress is seen only when it has ended.
-        environment=(("PYTHONUNBUFFERED", "1"), *_shown_gpus(request.sandbox, request.gpus, gpus)),
+        environment=(("PYTHONUNBUFFERED", "1"), *_shown_gpus(request.sandbox, gpus)),
         gpus=gpus,
         read_only=task.spec.protected,
     )
@@ -90,8 +90,8 @@ def bare_plan(folder: RunFolder) -> SandboxPlan:
     return SandboxPlan(run=folder.run, workspace=workspace_of(folder), folder=folder.path, home=home)
 
 
-def _shown_gpus(sandbox: str, wish: str, gpus: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """What tells a process tree here which GPUs are its own; a container is shown no others."""
-    if sandbox != "local" or not (gpus or wish == "none"):
+def _shown_gpus(sandbox: str, gpus: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """What tells a process tree here which GPUs are its own, if any; a container is shown no others."""
+    if sandbox != "local":
         return ()
     return (("CUDA_VISIBLE_DEVICES", ",".join(gpus)), ("NVIDIA_VISIBLE_DEVICES", ",".join(gpus) or "none"))

@@ -4,7 +4,7 @@ from agent.errors import SandboxUnavailable
 from agent.record.home import Home
 from agent.sandbox.base import Sandbox, SandboxPlan
 from agent.sandbox.engine import DEFAULT_IMAGE, docker_answers, image_is_there
-from agent.sandbox.machines import machine_of
+from agent.sandbox.machines import machine_of, on_another
 
 __all__ = ["choose", "docker_answers", "kind_without_wish", "where_graded", "where_to_grade"]
 
@@ -26,7 +26,7 @@ def choose(kind: str | None, plan: SandboxPlan) -> Sandbox:
             from agent.sandbox.docker import DockerSandbox
 
             return DockerSandbox(plan)
-    if kind.startswith("docker@"):
+    if on_another(kind):
         from agent.sandbox.remote import RemoteDockerSandbox
 
         # A run's folder lies below its home, which says what machines there are.
@@ -39,14 +39,14 @@ def where_to_grade(sandbox: str, image: str) -> str:
 
     A run on another machine is graded here where that can be: what is held out need not leave.
     """
-    if not sandbox.startswith("docker@"):
+    if not on_another(sandbox):
         return "docker" if sandbox.startswith("docker") else "local"
     return "docker" if docker_answers() and image_is_there(image or DEFAULT_IMAGE) else sandbox
 
 
 def where_graded(sandbox: str) -> tuple[str, ...]:
     """Where containers that grade a run with that sandbox may be."""
-    if not sandbox.startswith("docker@"):
+    if not on_another(sandbox):
         return ("docker",) if sandbox.startswith("docker") else ()
     return ("docker", sandbox) if docker_answers() else (sandbox,)
 

@@ -10,7 +10,7 @@ from agent.record.home import Home
 from agent.sandbox import containers, tickets
 from agent.sandbox.containers import Container
 from agent.sandbox.daemons import daemon_on
-from agent.sandbox.machines import Machine, machine_of, machines
+from agent.sandbox.machines import Machine, machine_of, machines, on_another
 from agent.sandbox.tunnel import all_folders, is_up
 from tasks.errors import UsageError
 
@@ -35,7 +35,7 @@ def far_machines(home: Home, *, reach: bool) -> list[Machine]:
         known = {name: one for name, one in machines(home).items() if not one.here}
         for summary in index.summaries(home):
             unfinished = summary.state != "ended" or summary.outcome == "lost" or bool(summary.leftovers)
-            if unfinished and summary.sandbox.startswith("docker@"):
+            if unfinished and on_another(summary.sandbox):
                 one = machine_of(home, summary.sandbox)
                 known.setdefault(one.name, one)
     except UsageError:

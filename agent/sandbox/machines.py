@@ -83,6 +83,11 @@ def machine(home: Home, name: str) -> Machine:
     return found or _checked(Machine(name=name), "docker@HOST")
 
 
+def on_another(sandbox: str) -> bool:
+    """Whether a sandbox of that kind is on another machine."""
+    return sandbox.startswith("docker@")
+
+
 def machine_of(home: Home, sandbox: str) -> Machine:
     """The machine that a sandbox of that kind is on: `local`, `docker` or `docker@HOST`."""
     return machine(home, sandbox.partition("@")[2] or HERE)

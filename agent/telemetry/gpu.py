@@ -21,16 +21,17 @@ _MOST_XIDS = 100
 
 
 class GpuReader:
-    """Reads the GPUs that NVML shows: all, or those of the given numbers."""
+    """Reads the GPUs that NVML shows: all, or just the cards and slices of the given UUIDs."""
 
-    def __init__(self, nvml: Any, owner: Owner | None = None, wanted: Collection[int] | None = None) -> None:
+    def __init__(self, nvml: Any, owner: Owner | None = None, wanted: Collection[str] | None = None) -> None:
         self._nvml = nvml
         self._owner = owner
-        count = int(nvml.nvmlDeviceGetCount())
-        self._indices = [index for index in range(count) if wanted is None or index in wanted]
+        self._wanted = None if wanted is None else frozenset(wanted)
         self._names: dict[int, str] = {}
+        self._uuids: dict[int, str] = {}
         self._xids: dict[int, int] = {}
         self._lost = self._forgotten = False
+        self._indices = self._chosen(int(nvml.nvmlDeviceGetCount()))
         self._events = self._registered()
 
     @property
@@ -55,13 +56,32 @@ class GpuReader:
         self._lost = False
         handle = self._ask("nvmlDeviceGetHandleByIndex", index)
         if handle is None:
-            return [Gpu(index=index, name=self._names.get(index, ""), lost=self._lost, xid=self._xids.get(index))]
-        name = self._ask("nvmlDeviceGetName", handle)
-        self._names[index] = text(name) or self._names.get(index, "")
+            name, uuid = self._names.get(index, ""), self._uuids.get(index, "")
+            return [Gpu(index=index, name=name, uuid=uuid, lost=self._lost, xid=self._xids.get(index))]
+        self._names[index] = text(self._ask("nvmlDeviceGetName", handle)) or self._names.get(index, "")
         slices = self._slices(handle)
         if not slices:
+            self._uuids[index] = text(self._ask("nvmlDeviceGetUUID", handle)) or self._uuids.get(index, "")
             return [self._one(index, handle, handle)]
-        return [self._one(index, handle, part, mig) for mig, part in slices]
+        found = [self._one(index, handle, part, mig) for mig, part in slices]
+        return [gpu for gpu in found if self._wanted is None or not gpu.uuid or gpu.uuid in self._wanted]
+
+    def _chosen(self, count: int) -> list[int]:
+        """The cards that are wanted, or cut into slices of which one is."""
+        if self._wanted is None:
+            return list(range(count))
+        said = {index: self._said_uuids(index) for index in range(count)}
+        known = {uuid for uuids in said.values() for uuid in uuids}
+        # A card that does not say which it is may be the one that is missing.
+        missing = bool(self._wanted - known)
+        return [index for index, uuids in said.items() if self._wanted & uuids or (missing and not uuids)]
+
+    def _said_uuids(self, index: int) -> set[str]:
+        handle = self._ask("nvmlDeviceGetHandleByIndex", index)
+        if handle is None:
+            return set()
+        parts = [handle, *(part for _, part in self._slices(handle))]
+        return {text(self._ask("nvmlDeviceGetUUID", part)) for part in parts} - {""}
 
     def _slices(self, handle: object) -> list[tuple[int, object]]:
         """The MIG devices of a GPU that is cut into such."""
@@ -153,7 +173,7 @@ class GpuReader:
             return None
 
 
-def open_gpus(owner: Owner | None = None, wanted: Collection[int] | None = None) -> GpuReader | None:
+def open_gpus(owner: Owner | None = None, wanted: Collection[str] | None = None) -> GpuReader | None:
     """A reader where NVML is installed and shows at least one GPU that is wanted; None otherwise."""
     try:
         nvml = importlib.import_module("pynvml")

@@ -29,8 +29,8 @@ _MOST_BYTES = 4 * 1024**2
 class GpuProbe:
     """Asks its process for samples. All calls take bounded time; those that ask may block, so make them in a thread."""
 
-    def __init__(self, run: str = "", container_id: str = "", wanted: Collection[int] | None = None) -> None:
-        self._arguments = [run, container_id, "all" if wanted is None else ",".join(map(str, sorted(wanted)))]
+    def __init__(self, run: str = "", container_id: str = "", wanted: Collection[str] | None = None) -> None:
+        self._arguments = [run, container_id, "all" if wanted is None else ",".join(sorted(wanted))]
         self._process: subprocess.Popen[bytes] | None = None
         self._answered = bytearray()
         self._asked_at: float | None = None
@@ -137,7 +137,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("container_id")
     parser.add_argument("wanted")
     given = parser.parse_args(arguments)
-    wanted = None if given.wanted == "all" else {int(index) for index in given.wanted.split(",") if index}
+    wanted = None if given.wanted == "all" else {uuid for uuid in given.wanted.split(",") if uuid}
     owner = Owner(given.run, given.container_id) if given.run else None
     reader = open_gpus(owner, wanted)
     if reader is None:

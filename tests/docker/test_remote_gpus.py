@@ -1,4 +1,5 @@
-"""GPUs over SSH, with a fake `nvidia-smi` and a fake NVIDIA hook, all else real: no two containers share a card."""
+"""GPUs over SSH, with a fake `nvidia-smi`, NVIDIA hook and driver, all else real: no two containers share a card, and
+each run's are read where they are."""
 
 import json
 import time
@@ -9,8 +10,11 @@ import pytest
 
 from agent.record import events as ev
 from agent.record.home import RunFolder
+from agent.record.inbox import Kill
+from tests.docker.gpu_daemon import drive, gpu_daemon
 from tests.docker.loopback import NAME, Loopback, loopback
-from tests.docker.private_daemon import PrivateDaemon, may_run_daemons, private_daemon
+from tests.docker.private_daemon import PrivateDaemon, may_run_daemons
+from tests.gpu.fakes import FakeNvml
 from tests.process.fake_gpus import FakeGpus
 from tests.process.runner_runs import Run, Runs, bash, script_line, until
 from tests.process.test_kill_hung import mlrb
@@ -26,14 +30,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateDaemon]:
     """A daemon that takes itself for one with NVIDIA's runtime, as it does where it finds that hook."""
     if not may_run_daemons():
         pytest.skip("this user may not start a dockerd")
-    folder = tmp_path_factory.mktemp("hook")
-    hook = folder / "nvidia-container-runtime-hook"
-    hook.write_text("#!/bin/sh\n# A fake hook, made by the tests.\nexit 0\n")
-    hook.chmod(0o755)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", str(folder), prepend=":")
-        with private_daemon() as running:
-            yield running
+    with gpu_daemon(tmp_path_factory.mktemp("hook")) as running:
+        yield running
 
 
 @pytest.fixture
@@ -113,6 +111,48 @@ def test_gpu_that_a_run_of_another_home_has_is_not_given(
     finally:
         others.close()
     until(lambda: daemon.docker("ps", "--all", "--quiet") == "", "no container is left")
+
+
+def test_gpus_are_read_by_the_guest_over_there_and_never_from_this_machine(
+    runs: Runs, there: Loopback, daemon: PrivateDaemon, cards: list[str], tmp_path: Path
+) -> None:
+    here = FakeNvml(tmp_path / "here")
+    met = tmp_path / "met.txt"
+    runs.environment |= {name: here.environment[name] for name in ("LD_LIBRARY_PATH", "FAKE_NVML")}
+    runs.environment["FAKE_NVML_MET"] = str(met)
+    run = runs.start(HOLDS, sandbox=WHERE, gpus="1,")
+    first = run.wait_for(ev.GpuSampled).gpus
+    assert run.wait_for(ev.RunPlaced).gpus == (cards[1],)
+    # In its container it is the first; which it is on the machine, its UUID says.
+    assert [(gpu.index, gpu.uuid, gpu.memory_used_bytes) for gpu in first] == [(0, cards[1], 1024**3)]
+    # The machine's numbers of processes mean nothing in a container.
+    assert {gpu.own_processes for gpu in first} == {None}
+    run.wait_for(ev.ToolCalled)
+    [container] = daemon.docker("ps", "--quiet").split()
+    drive(daemon, container, count=1, first=1, used_mib=31 * 1024, util=97, pid=4711, pid_mib=30 * 1024)
+    busy = run.wait_for(ev.GpuSampled, lambda body: body.gpus[0].utilization_percent == 97.0).gpus[0]
+    assert (busy.memory_used_bytes, busy.processes, busy.own_processes) == (31 * 1024**3, 1, None)
+    FakeGpus(there.programs).cards(2, used=31 * 1024)
+    run.post(Kill())
+    waits = run.wait_for(ev.ProofFound, lambda body: body.what == "gpu memory")
+    assert (waits.proven, waits.detail) == (False, "waiting: gpu 0 holds 31.0 GB, 1.0 GB before the run")
+    FakeGpus(there.programs).cards(2, used=700)
+    assert run.ended().outcome == "killed"
+    assert run.bodies(ev.ProofFound)[-1] == ev.ProofFound(what="gpu memory", proven=True, detail="as before the run")
+    assert run.summary().leftovers == ()
+    assert not met.exists()
+
+
+def test_card_that_falls_off_over_there_alarms_and_a_driver_that_hangs_is_na(
+    runs: Runs, daemon: PrivateDaemon, cards: list[str]
+) -> None:
+    run = runs.start(HOLDS, sandbox=WHERE, gpus="1")
+    run.wait_for(ev.GpuSampled)
+    [container] = daemon.docker("ps", "--quiet").split()
+    drive(daemon, container, count=1, error__Handle=15)
+    assert "is lost" in run.wait_for(ev.AlertRaised, lambda body: body.alert == "gpu_trouble").message
+    drive(daemon, container, count=1, hang__Memory=1)
+    assert mlrb(runs, "kill", run.folder.run).returncode == 0
 
 
 def test_driver_that_hangs_over_there_is_named_and_the_others_are_shown(runs: Runs, there: Loopback) -> None:

@@ -1,7 +1,8 @@
-/* A libnvidia-ml.so.1 without a GPU: answers as the file that $FAKE_NVML names says, read anew at every call.
+/* A libnvidia-ml.so.1 without a GPU: answers as the file that $FAKE_NVML names says, or /etc/fake-nvml, read anew at every call.
 
    Lines are `name value`. `count 2`, `used_mib 512`, `util 40`, `temp 55`, `power_mw 90000`, `pid 4711`, `pid_mib 256`, `ecc 0`,
-   `mig 0` (slices a GPU is cut into), `xid 79` (heard once for each new value), and `error.FUNCTION 15` or `hang.FUNCTION 1`. */
+   `mig 0` (slices a GPU is cut into), `first 0` (the machine's number of the first GPU, as a container is shown it), `xid 79` (heard once for each new value), and `error.FUNCTION 15` or `hang.FUNCTION 1`. Whoever loads the
+   driver leaves a file of the name that $FAKE_NVML_MET gives. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static long long heard_xid = 0;
 
 static long long setting(const char *name, long long otherwise) {
     const char *path = getenv("FAKE_NVML");
-    FILE *file = path ? fopen(path, "r") : NULL;
+    FILE *file = fopen(path ? path : "/etc/fake-nvml", "r");
     char line[200], found[100];
     long long value, answer = otherwise;
     if (!file) return otherwise;
@@ -37,11 +38,16 @@ static int met(const char *function) {
 }
 #define MEET(function) do { int status = met(function); if (status) return status; } while (0)
 
-/* GPU n is handle n + 1; its slice m is handle (n + 1) * 100 + m + 1. */
+/* GPU n is handle n + 1; its slice m is handle (n + 1) * 100 + m + 1. The UUIDs are those of tests/process/fake_gpus.py. */
 static unsigned long number(void *device) { return (unsigned long)device; }
 
-int nvmlInit_v2(void) { return met("Init"); }
-int nvmlInitWithFlags(unsigned int flags) { (void)flags; return met("Init"); }
+int nvmlInit_v2(void) {
+    const char *trace = getenv("FAKE_NVML_MET");
+    FILE *file = trace ? fopen(trace, "a") : NULL;
+    if (file) fclose(file);
+    return met("Init");
+}
+int nvmlInitWithFlags(unsigned int flags) { (void)flags; return nvmlInit_v2(); }
 int nvmlShutdown(void) { return OK; }
 const char *nvmlErrorString(int status) { (void)status; return "an error of the fake"; }
 int nvmlDeviceGetCount_v2(unsigned int *count) { MEET("Count"); *count = (unsigned)setting("count", 1); return OK; }
@@ -59,7 +65,9 @@ int nvmlDeviceGetName(void *device, char *name, unsigned int length) {
 }
 int nvmlDeviceGetUUID(void *device, char *uuid, unsigned int length) {
     MEET("UUID");
-    snprintf(uuid, length, "GPU-fake-%lu", number(device));
+    unsigned long n = number(device), first = (unsigned long)setting("first", 0);
+    if (n > 100) snprintf(uuid, length, "MIG-%08lu-%lu", first + n / 100 - 1, n % 100 - 1);
+    else snprintf(uuid, length, "GPU-%08lu-aaaa-bbbb-cccc-dddddddddddd", first + n - 1);
     return OK;
 }
 int nvmlDeviceGetMemoryInfo(void *device, memory_t *memory) {

@@ -18,6 +18,7 @@ class FakeNvml:
         if compiler is None:
             pytest.skip("no C compiler")
         self.folder = folder
+        folder.mkdir(exist_ok=True)
         self._settings = folder / "fake.txt"
         self.set()
         library = folder / "libnvidia-ml.so.1"

@@ -44,14 +44,15 @@ def test_everything_that_a_card_tells_is_read(nvml: FakeNvml) -> None:
     assert isinstance(found, list)
     assert [gpu["index"] for gpu in found] == [0, 1]
     assert found[0] == {
-        "index": 0, "name": "Fake GPU 1", "memory_used_bytes": 1024**3, "memory_total_bytes": 40 * 1024**3,
+        "index": 0, "name": "Fake GPU 1", "uuid": f"GPU-{0:08d}-aaaa-bbbb-cccc-dddddddddddd",
+        "memory_used_bytes": 1024**3, "memory_total_bytes": 40 * 1024**3,
         "utilization_percent": 73.0, "power_w": 250.5, "temperature_c": 61.0, "ecc_errors": 3, "processes": 1,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("code", [1, 3, 4, 17, 18, 999])
 def test_what_a_card_does_not_tell_is_left_out(nvml: FakeNvml, code: int) -> None:
-    names = ("Memory", "Utilization", "Power", "Temperature", "Ecc", "Processes", "Name", "Mig")
+    names = ("Memory", "Utilization", "Power", "Temperature", "Ecc", "Processes", "Name", "UUID", "Mig")
     nvml.set(**{f"error__{name}": code for name in names})
     assert asked(nvml) == [{"index": 0}]
 

@@ -40,6 +40,11 @@ def probe() -> Iterator[GpuProbe]:
     made.close()
 
 
+def card(index: int) -> str:
+    """The UUID of a fake card."""
+    return f"GPU-{index:08d}-aaaa-bbbb-cccc-dddddddddddd"
+
+
 def figures(gpu: Gpu) -> tuple[object, ...]:
     """All that a card may not tell."""
     return (
@@ -52,7 +57,7 @@ def figures(gpu: Gpu) -> tuple[object, ...]:
 def test_everything_that_a_card_tells_is_read(nvml: FakeNvml, probe: GpuProbe) -> None:
     nvml.set(count=2, used_mib=1024, util=73, temp=61, power_mw=250_500, ecc=3)
     first, second = probe.sample(wait_s=30)
-    assert (first.index, first.name, first.uuid) == (0, "Fake GPU 1", "GPU-fake-1")
+    assert (first.index, first.name, first.uuid) == (0, "Fake GPU 1", card(0))
     assert figures(first) == (1024 * MIB, 40960 * MIB, 73.0, 250.5, 61.0, 0, 3)
     assert (second.index, second.lost, second.xid) == (1, False, None)
 
@@ -161,9 +166,36 @@ def test_processes_of_the_run_are_told_from_others(nvml: FakeNvml, probe: GpuPro
 @needs_pynvml
 def test_only_the_gpus_that_the_run_was_given_are_read(nvml: FakeNvml) -> None:
     nvml.set(count=4)
-    probe = GpuProbe(wanted={1, 3})
+    probe = GpuProbe(wanted={card(1), card(3)})
     try:
-        assert [gpu.index for gpu in probe.sample(wait_s=30)] == [1, 3]
+        assert [(gpu.index, gpu.uuid) for gpu in probe.sample(wait_s=30)] == [(1, card(1)), (3, card(3))]
+        nvml.set(count=4, error__Handle=LOST)
+        assert [(gpu.index, gpu.uuid, gpu.lost) for gpu in probe.sample(wait_s=30)] == [
+            (1, card(1), True), (3, card(3), True),
+        ]  # fmt: skip
+    finally:
+        probe.close()
+
+
+@needs_pynvml
+def test_slice_that_the_run_was_given_is_read_alone(nvml: FakeNvml) -> None:
+    nvml.set(count=2, mig=3)
+    probe = GpuProbe(wanted={f"MIG-{1:08d}-2"})
+    try:
+        assert [(gpu.slot, gpu.uuid) for gpu in probe.sample(wait_s=30)] == [((1, 2), f"MIG-{1:08d}-2")]
+    finally:
+        probe.close()
+
+
+@needs_pynvml
+@pytest.mark.parametrize(("code", "lost"), [(LOST, True), (NO_PERMISSION, False)])
+def test_card_that_was_given_and_does_not_say_which_it_is_is_shown_all_the_same(
+    nvml: FakeNvml, code: int, lost: bool
+) -> None:
+    nvml.set(**{"error__Handle" if lost else "error__UUID": code})
+    probe = GpuProbe(wanted={card(0)})
+    try:
+        assert [(gpu.index, gpu.lost) for gpu in probe.sample(wait_s=30)] == [(0, lost)]
     finally:
         probe.close()
 

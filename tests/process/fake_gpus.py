@@ -34,11 +34,22 @@ class FakeGpus:
         (self.folder / "list.txt").write_text(listed)
         (self.folder / "code").write_text(str(code))
 
-    def cards(self, count: int) -> list[str]:
-        """Have it list so many whole cards; their UUIDs."""
-        rows = [row(index) for index in range(count)]
+    def cards(self, count: int, *, used: int = 3) -> list[str]:
+        """Have it list so many whole cards that hold so many MiB each; their UUIDs."""
+        rows = [row(index, used=str(used)) for index in range(count)]
         self.says("".join(rows))
         return [line.split(", ")[1] for line in rows]
+
+    def slices(self, cards: int, each: int) -> list[str]:
+        """Have it list cards that are cut into so many MIG slices each; the slices' UUIDs."""
+        lines, uuids = [], []
+        for index in range(cards):
+            lines.append(f"GPU {index}: NVIDIA A100-SXM4-40GB (UUID: {row(index).split(', ')[1]})")
+            for number in range(each):
+                uuids.append(f"MIG-{index:08d}-{number}")
+                lines.append(f"  MIG 3g.20gb     Device  {number}: (UUID: {uuids[-1]})")
+        self.says("".join(row(index, mig="Enabled") for index in range(cards)), "\n".join(lines) + "\n")
+        return uuids
 
     def hang(self) -> None:
         """Have it answer after 30 s, as under a driver that hangs."""

@@ -9,7 +9,7 @@ from typing import Any
 
 LIBRARY = "libnvidia-ml.so.1"
 _OF_GPU = 0
-_NAME_BYTES = 96
+_TEXT_BYTES = 96
 _UNCORRECTED, _SINCE_BOOT = 1, 0
 _UNINITIALIZED, _GPU_IS_LOST = 1, 15
 _MOST_GPUS = 64
@@ -92,9 +92,10 @@ class Nvml:
         return found
 
     def _one(self, found: dict[str, object], card: ctypes.c_void_p, gpu: ctypes.c_void_p) -> dict[str, object]:
-        name = ctypes.create_string_buffer(_NAME_BYTES)
-        if self._call("nvmlDeviceGetName", gpu, name, c_uint(_NAME_BYTES)) == 0:
-            found["name"] = name.value.decode(errors="replace")
+        for field, function in (("name", "nvmlDeviceGetName"), ("uuid", "nvmlDeviceGetUUID")):
+            text = ctypes.create_string_buffer(_TEXT_BYTES)
+            if self._call(function, gpu, text, c_uint(_TEXT_BYTES)) == 0:
+                found[field] = text.value.decode(errors="replace")
         for field, function, kind, more, figure in READINGS:
             answer = kind()
             # Answers are asked for by reference: the library fills them in.
