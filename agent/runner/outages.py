@@ -19,10 +19,10 @@ class Outages:
         self._on_lost = on_lost
         self._alert: asyncio.TimerHandle | None = None
 
-    def away(self, reason: str) -> None:
+    def away(self, reason: str, hint: str) -> None:
         """Nothing that the sandbox does can be seen or steered for now."""
         self._journal.append(ev.SandboxAway(reason=reason))
-        self._alert = asyncio.get_running_loop().call_later(ALERT_AFTER_S, self._raise_alert, reason)
+        self._alert = asyncio.get_running_loop().call_later(ALERT_AFTER_S, self._raise_alert, reason, hint)
 
     def back(self, away_s: float, *, restarted: bool) -> None:
         """It goes on."""
@@ -34,9 +34,9 @@ class Outages:
         self._give_up_alert()
         self._on_lost(error)
 
-    def _raise_alert(self, reason: str) -> None:
-        hint = "the run goes on by itself when it is back: is dockerd running?"
-        self._journal.append(ev.AlertRaised(alert="sandbox_away", message=f"the run waits: {reason}", hint=hint))
+    def _raise_alert(self, reason: str, hint: str) -> None:
+        goes_on = f"the run goes on by itself when it is back{f': {hint}' if hint else ''}"
+        self._journal.append(ev.AlertRaised(alert="sandbox_away", message=f"the run waits: {reason}", hint=goes_on))
 
     def _give_up_alert(self) -> None:
         if self._alert is not None:

@@ -83,7 +83,7 @@ class MachinePlacement:
         gpus: Sequence[ListedGpu] = ()
         notice = ""
         if self._wish.wanted:
-            gpus, notice = await self._wanted_gpus()
+            gpus, notice = await asyncio.to_thread(on_machine.wanted_gpus, self._machine, self._wish)
         count = 0 if notice else self._wish.wanted
         while (given := await asyncio.to_thread(self._try, gpus, count)) is None:
             await asyncio.sleep(LOOK_EVERY_S)
@@ -97,16 +97,6 @@ class MachinePlacement:
     async def give_back(self) -> None:
         """Another run may have it."""
         await asyncio.to_thread(self._leave)
-
-    async def _wanted_gpus(self) -> tuple[Sequence[ListedGpu], str]:
-        """The GPUs that will do, and why there are none where nobody had asked for any."""
-        found = await asyncio.to_thread(on_machine.gpus_of, self._machine)
-        name, wish = self._machine.name, self._wish
-        if found.trouble and not found.gpus:
-            raise SandboxUnavailable(f"the GPUs of {name!r} are not known: {found.trouble}", hint=f"mlrb hosts {name}")
-        if not wish.meant and not found.gpus:
-            return (), f"the task is meant for {wish.wanted} GPUs, and {name!r} has none"
-        return on_machine.suiting(name, found.gpus, wish), ""
 
     def _keep(self, gpus: tuple[str, ...]) -> None:
         with self._file.locked() as file:

@@ -115,7 +115,7 @@ class CommandResult:
 class SandboxWatcher(Protocol):
     """Hears what befalls a sandbox when nobody asks anything of it."""
 
-    def away(self, reason: str) -> None:
+    def away(self, reason: str, hint: str) -> None:
         """What it runs on does not answer; it is waited for."""
         ...
 

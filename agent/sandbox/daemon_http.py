@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 from agent.errors import SandboxUnavailable
-from agent.sandbox.engine import REQUEST_TIMEOUT_S, daemon_socket
+from agent.sandbox.engine import REQUEST_TIMEOUT_S, daemon_socket, unanswered
 
 
 class _Daemon(http.client.HTTPConnection):
@@ -39,7 +39,7 @@ def ask_daemon(
         answer = connection.getresponse()
         return answer.status, answer.read()
     except (OSError, http.client.HTTPException) as error:
-        raise SandboxUnavailable(f"no Docker daemon answers at {path}", hint="is dockerd running?") from error
+        raise unanswered(path) from error
     finally:
         connection.close()
 

@@ -224,7 +224,7 @@ class DockerSandbox(GuestedSandbox):
             try:
                 state = await asyncio.to_thread(self._state)
             except SandboxUnavailable as error:
-                self._outage.silent(error.message)
+                self._outage.silent(error)
                 await asyncio.sleep(_LOOK_EVERY_S)
             else:
                 self._outage.answered()
@@ -247,7 +247,7 @@ class DockerSandbox(GuestedSandbox):
                 if restarted:
                     await self._whole(self._start_again)
             except SandboxUnavailable as error:
-                self._outage.silent(error.message)
+                self._outage.silent(error)
                 return "away"
             if not state.runs and not restarted:
                 raise SandboxLost(f"the container {self._name} {_how_it_went(state)}")

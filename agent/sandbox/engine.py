@@ -40,15 +40,27 @@ def _own_socket() -> Path:
     return path
 
 
-def require(image: str) -> None:
-    """Raise `SandboxUnavailable` where no daemon answers on this machine, or it has no such image."""
-    path = _own_socket()
+def unanswered(path: Path | None, hint: str = "is dockerd running?") -> SandboxUnavailable:
+    """That no daemon answers there, with what helps: at the end of a tunnel that is another thing than here."""
+    from agent.sandbox.tunnel_keeper import out_of_reach
+
+    far = out_of_reach(path) if path is not None else None
+    return far or SandboxUnavailable(f"no Docker daemon answers at {path}", hint=hint)
+
+
+def require(image: str, daemon: Path | None = None, host: str = "") -> None:
+    """Raise `SandboxUnavailable` where no daemon answers, or it has no such image: on this machine, or on the one of
+    that name, whose daemon is reached at `daemon`."""
+    path = daemon or _own_socket()
     if not docker_answers(path, _PATIENCE_S):
-        raise SandboxUnavailable(f"no Docker daemon answers at {path}", hint=_NO_DAEMON_HINT)
+        raise unanswered(path, _NO_DAEMON_HINT)
     wanted = image or DEFAULT_IMAGE
-    if not image_is_there(wanted, path, _PATIENCE_S):
-        hint = "mlrb image build makes it" if wanted == DEFAULT_IMAGE else f"docker pull {wanted}, or leave out --image"
-        raise SandboxUnavailable(f"the Docker daemon has no image {wanted!r}", hint=hint)
+    if image_is_there(wanted, path, _PATIENCE_S):
+        return
+    build = f"mlrb image build{f' --host {host}' if host else ''} makes it"
+    pull = f"docker pull {wanted}{' over there' if host else ''}, or leave out --image"
+    whose = repr(host) if host else "the Docker daemon"
+    raise SandboxUnavailable(f"{whose} has no image {wanted!r}", hint=build if wanted == DEFAULT_IMAGE else pull)
 
 
 def docker_answers(path: Path | None = None, timeout_s: float = 0.5) -> bool:
@@ -100,5 +112,5 @@ def open_client(path: Path | None = None) -> "DockerClient":
         opened = docker.DockerClient(base_url=f"unix://{path}", timeout=REQUEST_TIMEOUT_S)
         opened.ping()
     except (docker.errors.DockerException, requests.RequestException) as error:
-        raise SandboxUnavailable(f"no Docker daemon answers at {path}", hint=_NO_DAEMON_HINT) from error
+        raise unanswered(path, _NO_DAEMON_HINT) from error
     return opened

@@ -10,7 +10,7 @@ from msgspec import Struct
 from agent.errors import RecordError, SandboxUnavailable
 from agent.record.home import Home
 from agent.sandbox import containers, ssh
-from agent.sandbox.engine import DEFAULT_IMAGE, docker_answers, image_is_there
+from agent.sandbox.engine import DEFAULT_IMAGE, docker_answers, image_is_there, require
 from agent.sandbox.gpu_list import GpuList, ListedGpu, Runner, list_gpus, usable
 from agent.sandbox.gpu_wish import GpuWish
 from agent.sandbox.ledger import Ledger, LedgerFile, Waiting
@@ -66,7 +66,37 @@ def gpus_of(machine: Machine) -> GpuList:
     return GpuList(usable(found.gpus, machine.gpus), found.trouble)
 
 
-def suiting(host: str, gpus: Sequence[ListedGpu], wish: GpuWish) -> list[ListedGpu]:
+def wanted_gpus(machine: Machine, wish: GpuWish) -> tuple[list[ListedGpu], str]:
+    """The GPUs there that would do, free or not, and why there are none where nobody had asked for any.
+
+    Raises `SandboxUnavailable` where the wish can never be had there.
+    """
+    with _reached(machine) as tunnel:
+        return _suited(machine, list_gpus(_runner(tunnel)), wish)
+
+
+def require_place(machine: Machine, wish: GpuWish, image: str | None) -> None:
+    """Raise `SandboxUnavailable` where a run can't be on that machine: it is not reached, it has no Docker, not this
+    image (None where none is needed), or not the GPUs wished for. Blocks, for a bounded time."""
+    with _reached(machine) as tunnel:
+        if image is not None and tunnel is None:
+            require(image)
+        elif image is not None and tunnel is not None:
+            require(image, tunnel.socket, machine.name)
+        if wish.wanted:
+            _suited(machine, list_gpus(_runner(tunnel)), wish)
+
+
+def _suited(machine: Machine, found: GpuList, wish: GpuWish) -> tuple[list[ListedGpu], str]:
+    name, gpus = machine.name, usable(found.gpus, machine.gpus)
+    if found.trouble and not gpus:
+        raise SandboxUnavailable(f"the GPUs of {name!r} are not known: {found.trouble}", hint=f"mlrb hosts {name}")
+    if not wish.meant and not gpus:
+        return [], f"the task is meant for {wish.wanted} GPUs, and {name!r} has none"
+    return _suiting(name, gpus, wish), ""
+
+
+def _suiting(host: str, gpus: Sequence[ListedGpu], wish: GpuWish) -> list[ListedGpu]:
     """Those that would do, free or not; raises `SandboxUnavailable` where they are fewer than what is wished for."""
     found = [gpu for gpu in gpus if not wish.named or gpu.uuid in wish.named or gpu.index in wish.named]
     if len(found) < wish.wanted:

@@ -27,15 +27,15 @@ class Outage:
         """Who hears of it."""
         self._watcher = watcher
 
-    def silent(self, reason: str) -> None:
+    def silent(self, error: SandboxError) -> None:
         """It did not answer; raises `SandboxUnreachable` once that has lasted too long."""
         if self._since is None:
             self._since = time.monotonic()
             if self._watcher is not None:
-                self._watcher.away(reason)
+                self._watcher.away(error.message, error.hint)
         elif time.monotonic() - self._since > self._patience_s:
             raise SandboxUnreachable(
-                f"{reason}, not for {self._patience_s:.0f} s", hint="`mlrb resume` takes the run up"
+                f"{error.message}, not for {self._patience_s:.0f} s", hint="`mlrb resume` takes the run up"
             )
 
     def answered(self, *, restarted: bool = False) -> None:

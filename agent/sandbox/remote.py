@@ -10,14 +10,13 @@ from agent.record.values import Proof
 from agent.sandbox.base import SandboxPlan, StartedSandbox
 from agent.sandbox.containers import State
 from agent.sandbox.docker import DockerSandbox
-from agent.sandbox.engine import docker_answers, image_is_there
+from agent.sandbox.engine import require
 from agent.sandbox.machines import Machine
 from agent.sandbox.tunnel import Tunnel
+from agent.sandbox.tunnel_keeper import out_of_reach
 
 PATIENCE_S = 3600.0
 """How long a machine may be out of reach: its commands go on meanwhile, and nothing of them is lost."""
-_PING_S = 2.0
-_IMAGE_S = 10.0
 
 
 class RemoteDockerSandbox(DockerSandbox):
@@ -31,7 +30,7 @@ class RemoteDockerSandbox(DockerSandbox):
     async def start(self) -> StartedSandbox:
         """Reach the machine, then as anywhere."""
         await self._reach()
-        await asyncio.to_thread(self._require_image)
+        await asyncio.to_thread(require, self._image, self._tunnel.socket, self._tunnel.machine.name)
         return await super().start()
 
     async def reached(self) -> None:
@@ -54,13 +53,6 @@ class RemoteDockerSandbox(DockerSandbox):
             self._given_up.set()
             raise
 
-    def _require_image(self) -> None:
-        name = self._tunnel.machine.name
-        if not image_is_there(self._image, self._daemon, _IMAGE_S) and docker_answers(self._daemon, _PING_S):
-            raise SandboxUnavailable(
-                f"there is no image {self._image!r} on {name!r}", hint=f"mlrb image build --host {name}"
-            )
-
     def _state(self) -> State:
         self._tunnel.ensure()
         try:
@@ -75,9 +67,8 @@ class RemoteDockerSandbox(DockerSandbox):
             raise self._out_of_reach() from error
 
     def _out_of_reach(self) -> SandboxUnavailable:
-        name, why = self._tunnel.machine.name, self._tunnel.trouble
-        return SandboxUnavailable(
-            f"{name!r} is out of reach{f': {why}' if why else ''}", hint="what runs there goes on"
+        return out_of_reach(self._tunnel.socket) or SandboxUnavailable(
+            f"{self._tunnel.machine.name!r} is out of reach", hint="what runs there goes on"
         )
 
     async def stop(self) -> tuple[Proof, ...]:

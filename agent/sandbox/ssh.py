@@ -79,9 +79,14 @@ def output_of(command: Sequence[str], timeout_s: float) -> "subprocess.Completed
         return subprocess.CompletedProcess(command, code, out.read(), said)
 
 
+def call(machine: Machine) -> str:
+    """How a person reaches it by hand."""
+    return shlex.join(["ssh", *machine.ssh_options, machine.target])
+
+
 def trouble(machine: Machine, said: str) -> SandboxUnavailable:
     """What ssh complained of, as one error with what mends it."""
-    name, call = machine.name, shlex.join(["ssh", *machine.ssh_options, machine.target])
+    name, by_hand = machine.name, call(machine)
     for mark, message, hint in (
         ("IDENTIFICATION HAS CHANGED", "the host key of {name} is not the one that is known",
          "ask whoever runs it why; if it is right: ssh-keygen -R {target}, then {call} true"),
@@ -95,7 +100,7 @@ def trouble(machine: Machine, said: str) -> SandboxUnavailable:
         ("Bad owner or permissions", "ssh refuses its configuration", "{call} true"),
     ):  # fmt: skip
         if mark in said:
-            words = {"name": repr(name), "target": machine.target, "call": call}
+            words = {"name": repr(name), "target": machine.target, "call": by_hand}
             return SandboxUnavailable(message.format(**words), hint=hint.format(**words))
     last = one_line(said.strip().splitlines()[-1], 200) if said.strip() else f"no answer within {CONNECT_S} s"
-    return SandboxUnavailable(f"{name!r} is not reached: {last}", hint=f"{call} true")
+    return SandboxUnavailable(f"{name!r} is not reached: {last}", hint=f"{by_hand} true")

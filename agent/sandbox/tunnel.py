@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import shlex
 import subprocess
 import sys
 import threading
@@ -45,11 +44,6 @@ class Tunnel:
     def socket(self) -> Path:
         """Where the daemon over there answers, here."""
         return self._places.socket
-
-    @property
-    def trouble(self) -> str:
-        """Why it is not up, as far as its keeper knows."""
-        return self._places.read().message
 
     def open(self, *, given_up: threading.Event | None = None, patience_s: float = OPEN_S) -> None:
         """Have it up and the daemon answering; raises `SandboxUnavailable` with what is wrong. Blocks."""
@@ -117,7 +111,7 @@ class Tunnel:
         if looked.returncode != 0:
             return
         found, _, user = looked.stdout.strip().partition("\n")
-        call = shlex.join(["ssh", *machine.ssh_options, machine.target])
+        call = ssh.call(machine)
         match found:
             case "none":
                 raise SandboxUnavailable(

@@ -48,6 +48,9 @@ class Word(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How often it came up."""
     message: str = ""
     hint: str = ""
+    machine: str = ""
+    call: str = ""
+    """How that machine is reached by hand."""
 
 
 class Places(Struct, frozen=True):
@@ -96,6 +99,22 @@ class Places(Struct, frozen=True):
             return msgspec.json.decode(self.word.read_bytes(), type=Word)
         except (OSError, msgspec.MsgspecError):
             return Word()
+
+
+def out_of_reach(socket: Path) -> SandboxUnavailable | None:
+    """Why nothing answers at the near end of a tunnel; None where that socket is none."""
+    word = Places(str(socket.parent)).read()
+    if not word.machine:
+        return None
+    if word.state == "up":
+        # A network that swallows everything is noticed by its keep-alives only.
+        return SandboxUnavailable(
+            f"Docker on {word.machine!r} does not answer through the tunnel", hint=f"{word.call} docker info"
+        )
+    why = f": {word.message}" if word.message else ""
+    return SandboxUnavailable(
+        f"{word.machine!r} is out of reach{why}", hint=word.hint or f"what runs there goes on; try {word.call} true"
+    )
 
 
 class Keeper:
@@ -195,6 +214,7 @@ class Keeper:
         word = Word(
             state=state, at=time.monotonic(), ssh=self._ssh.pid if self._ssh is not None else 0, ups=self._ups,
             message=error.message if error is not None else "", hint=error.hint if error is not None else "",
+            machine=self._machine.name, call=ssh.call(self._machine),
         )  # fmt: skip
         fresh = self._places.word.with_suffix(".new")
         fresh.write_bytes(msgspec.json.encode(word))

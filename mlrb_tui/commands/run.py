@@ -9,6 +9,7 @@ from agent.record import events as ev
 from agent.record.home import Home, RunFolder
 from agent.record.index import of_folder, refreshed
 from agent.record.log import EventReader
+from agent.record.request import RunRequest
 from agent.record.text import one_line
 from agent.record.values import RunSummary
 from mlrb_tui.commands.output import print_json, say, whole
@@ -29,7 +30,8 @@ def run(options: argparse.Namespace) -> int:
     if options.repeat < 1:
         raise UsageError("--repeat takes a number from 1")
     home = Home.of_user()
-    folders = [_launch(home, options, repetition) for repetition in range(options.repeat)]
+    request = _planned(home, options)
+    folders = [_launch(home, options, request, repetition) for repetition in range(options.repeat)]
     _tell_of_leftovers(home)
     if options.watch:
         from mlrb_tui.commands.app import watch
@@ -72,7 +74,8 @@ def exit_code(summary: RunSummary) -> int:
     return 0 if summary.final_score is not None and summary.final_score.valid else _EXIT_SCORE
 
 
-def _launch(home: Home, options: argparse.Namespace, repetition: int) -> RunFolder:
+def _planned(home: Home, options: argparse.Namespace) -> RunRequest:
+    """Looked at once, however many runs are made of it."""
     request = plan_request(
         home,
         options.task,
@@ -83,18 +86,21 @@ def _launch(home: Home, options: argparse.Namespace, repetition: int) -> RunFold
         sandbox=options.sandbox,
         image=options.image,
         gpus=options.gpus,
-        seed=options.seed + repetition,
+        seed=options.seed,
         limit_assignments=options.limit,
         pace_s=options.pace,
         approve=options.approve,
         on_limit=options.on_limit,
     )
-    if repetition == 0:
-        if not options.model:
-            say(f"model: {request.model} (none was named)")
-        if request.sandbox_notice:
-            say(f"warning: {request.sandbox_notice}")
-    folder = launch(home, request)
+    if not options.model:
+        say(f"model: {request.model} (none was named)")
+    if request.sandbox_notice:
+        say(f"warning: {request.sandbox_notice}")
+    return request
+
+
+def _launch(home: Home, options: argparse.Namespace, request: RunRequest, repetition: int) -> RunFolder:
+    folder = launch(home, msgspec.structs.replace(request, seed=request.seed + repetition))
     if not options.wait:
         print_json({"run": folder.run}) if options.json else print(folder.run)
     return folder

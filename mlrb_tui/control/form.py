@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from agent.record.home import Home
 from agent.record.request import RunRequest
 from agent.record.values import Limits, OnLimit
+from agent.sandbox.machines import on_another
 from mlrb_tui.control.amounts import NAMES
 from mlrb_tui.control.launch import launch
 from mlrb_tui.control.plan import plan_request
@@ -24,6 +25,7 @@ class LaunchForm:
     model: str = ""
     base_url: str = ""
     sandbox: str = "auto"
+    gpus: str = ""
     time: str = ""
     steps: str = ""
     cost: str = ""
@@ -34,8 +36,11 @@ class LaunchForm:
     repeat: str = "1"
 
 
-def requests(home: Home, form: LaunchForm) -> list[RunRequest]:
-    """A request for each run; raises a `MlrbError` that says which field will not do."""
+def requests(home: Home, form: LaunchForm, *, reach: bool = False) -> list[RunRequest]:
+    """A request for each run; raises a `MlrbError` that says which field will not do.
+
+    With `reach` another machine that is named there is asked as well, which may last.
+    """
     if not form.model.strip():
         raise UsageError("no model is named", hint="scripted, anthropic:NAME or openai:NAME")
     first_seed = _whole(form.seed, "seed", least=0)
@@ -48,17 +53,21 @@ def requests(home: Home, form: LaunchForm) -> list[RunRequest]:
         model=form.model.strip(),
         base_url=form.base_url.strip(),
         sandbox=form.sandbox,
+        gpus=form.gpus.strip(),
         seed=first_seed,
         limit_assignments=[f"{name}={getattr(form, name).strip() or 'none'}" for name in NAMES],
         approve=form.approve == "on",
         on_limit=form.on_limit,
+        reach=reach,
     )
     return [_with_seed(request, first_seed + number) for number in range(repeat)]
 
 
 def launch_all(home: Home, form: LaunchForm, tell: Callable[[str], None]) -> list[str]:
     """Launch every run of the form, telling how far it is; returns their ids."""
-    wanted = requests(home, form)
+    if on_another(form.sandbox):
+        tell(f"reaching {form.sandbox.partition('@')[2]} …")
+    wanted = requests(home, form, reach=True)
     launched = []
     for number, request in enumerate(wanted, 1):
         tell(f"launching {number} of {len(wanted)} …" if len(wanted) > 1 else "launching …")

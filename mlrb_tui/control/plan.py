@@ -11,10 +11,10 @@ from agent.record.home import Home
 from agent.record.request import RunRequest
 from agent.record.values import Limits, OnLimit, Scale
 from agent.sandbox.gpu_wish import parse_wish
-from agent.sandbox.machines import machine_of
+from agent.sandbox.machines import machine_of, on_another
 from agent.scaffolds.catalogue import SCAFFOLDS
 from mlrb_tui.control.amounts import given_limits
-from mlrb_tui.control.preflight import check_docker, check_gpus, check_script
+from mlrb_tui.control.preflight import check_place, check_script
 from mlrb_tui.control.settings import read_settings
 from tasks.catalogue import load
 from tasks.errors import UsageError
@@ -42,20 +42,24 @@ def plan_request(
     approve: bool = False,
     on_limit: OnLimit | None = None,
     environment: Mapping[str, str] = os.environ,
+    reach: bool = True,
 ) -> RunRequest:
-    """The request for a run of that task; what is left empty comes from the settings, then from the task."""
+    """The request for a run of that task; what is left empty comes from the settings, then from the task.
+
+    Without `reach` no other machine is asked whether it can take the run: that may last.
+    """
     settings = read_settings(home)
     task = load(task_name)
     known_scale = checked_scale(task, scale)
     chosen_model = model or settings.model or "scripted"
     url = base_url or (settings.base_url if chosen_model.startswith("openai:") else "")
     check_model(chosen_model, url, environment)
-    parse_wish(gpus)
+    wish = parse_wish(gpus, of_task=task.at(known_scale).compute.gpus)
     kind, notice = choose_sandbox(home, sandbox or settings.sandbox, image)
     placed_model = _placed(chosen_model)
     check_script(placed_model, task)
-    check_docker(kind, image)
-    check_gpus(home, kind, gpus)
+    if reach or not on_another(kind):
+        check_place(home, kind, image, wish)
     return RunRequest(
         run="",
         task=task.spec.name,

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from agent.models.scripted import read_script
 from agent.record.home import Home
-from agent.sandbox.gpu_wish import parse_wish
-from agent.sandbox.machines import HERE, machine
-from agent.sandbox.on_machine import gpus_of, suiting
+from agent.sandbox.gpu_wish import GpuWish
+from agent.sandbox.machines import machine_of
 from tasks.spec import Task
 
 
@@ -17,21 +16,13 @@ def check_script(model: str, task: Task) -> None:
         read_script(Path(path) if path else task.baseline_script)
 
 
-def check_docker(sandbox: str, image: str) -> None:
-    """Raise `SandboxUnavailable` where this machine's daemon is asked for and does not answer, or lacks the image."""
-    from agent.sandbox.engine import require
+def check_place(home: Home, sandbox: str, image: str, wish: GpuWish) -> None:
+    """Raise `SandboxUnavailable` where a run in that sandbox could not begin.
 
-    if sandbox == "docker":
-        require(image)
+    It looks at what the run itself will: the machine is reached, its daemon answers and has the image, its GPUs are
+    those wished for. Blocks, for some ten seconds at most with each thing that does not answer.
+    """
+    from agent.sandbox.on_machine import require_place
 
-
-def check_gpus(home: Home, sandbox: str, gpus: str) -> None:
-    """Raise `SandboxUnavailable` where this machine does not have the GPUs that are asked for."""
-    wish = parse_wish(gpus)
-    if not wish.wanted or "@" in sandbox:
-        return
-    here = machine(home, HERE)
-    found = gpus_of(here)
-    # A driver that hangs is the run's to tell of.
-    if not found.trouble:
-        suiting(here.name, found.gpus, wish)
+    if sandbox != "local" or wish.wanted:
+        require_place(machine_of(home, sandbox), wish, None if sandbox == "local" else image)

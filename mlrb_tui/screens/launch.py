@@ -18,6 +18,7 @@ from textual.widgets import Button, Input, Label, Select, Static
 from agent.record.home import Home
 from agent.record.text import one_line, printable
 from agent.record.values import Scale
+from agent.sandbox.machines import machines
 from agent.scaffolds.catalogue import SCAFFOLDS
 from mlrb_tui.control.form import LaunchForm, launch_all, limit_fields, requests
 from mlrb_tui.control.plan import task_limits
@@ -70,7 +71,10 @@ class LaunchScreen(ModalScreen[str | None]):
             yield self._row(
                 "base URL", _field("base_url", self._settings.base_url, "only for openai: servers of your own")
             )
-            yield self._row("sandbox", _choice("sandbox", ["auto", "local", "docker"], self._settings.sandbox))
+            yield self._row(
+                "sandbox", _choice("sandbox", self._sandboxes(), self._settings.sandbox),
+                Label("GPUs"), _field("gpus", "", "the task's", small=True),
+            )  # fmt: skip
             yield Horizontal(Label("limits", classes="name"), *self._limit_fields(), classes="row")
             yield self._row(
                 "approve", _choice("approve", ["off", "on"]),
@@ -93,6 +97,15 @@ class LaunchScreen(ModalScreen[str | None]):
 
     def _row(self, name: str, *widgets: Select[str] | Input | Label) -> Horizontal:
         return Horizontal(Label(name, classes="name"), *widgets, classes="row")
+
+    def _sandboxes(self) -> list[str]:
+        """Kinds of sandboxes, and the machines of `hosts.toml`."""
+        try:
+            far = [f"docker@{name}" for name, machine in machines(self._home).items() if not machine.here]
+        except MlrbError:
+            # A mistake in the file is told once one of them is wished for, and by the hosts screen.
+            far = []
+        return ["auto", "local", "docker", *far]
 
     def _model_input(self) -> Input:
         field = _field("model", self._settings.model or "scripted", "scripted, anthropic:NAME or openai:NAME")
@@ -153,6 +166,7 @@ class LaunchScreen(ModalScreen[str | None]):
         first = planned[0]
         runs = f"{len(planned)} runs" if len(planned) > 1 else "1 run"
         what = [runs, first.task, first.scale, first.model, first.sandbox, words.limits(first.limits)]
+        what += [f"GPUs {one_line(first.gpus, 40)}"] if first.gpus else []
         what += ["asks before each call"] if first.approve else []
         what += ["pauses at a limit"] if first.on_limit == "pause" else []
         self._say(" · ".join(what), first.sandbox_notice)

@@ -1,7 +1,9 @@
 """What the command line says of machines reached by SSH: mistakes at once, and the image built over there."""
 
 import json
-from collections.abc import Iterator
+import shutil
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ from tests.process.test_kill_hung import mlrb
 
 WHERE = f"docker@{NAME}"
 TAG = "mlrb-remote-test:latest"
+AT_ONCE_S = 30.0
+"""Far less than a tunnel's whole patience; a busy machine takes its time."""
 
 
 @pytest.fixture
@@ -51,6 +55,84 @@ def test_run_on_a_machine_that_is_not_reached_fails_with_one_line_and_what_helps
     [finding] = [one for one in doctor if one["about"] == f"host {NAME}"]
     assert finding["state"] == "bad"
     assert "ssh-keygen -R" in finding["mend"]
+
+
+def _wrong_key(there: Loopback) -> None:
+    there.know("other_key")
+
+
+def _unknown_key(there: Loopback) -> None:
+    (there.root / "known_hosts").write_text("")
+
+
+def _off(there: Loopback) -> None:
+    there.stop()
+
+
+def _wants_a_password(there: Loopback) -> None:
+    shutil.copy(there.root / "other_key.pub", there.root / "authorized")
+    there.client("PasswordAuthentication yes\n  KbdInteractiveAuthentication yes")
+
+
+def _swallowed(there: Loopback) -> None:
+    # A name for documentation only: nothing ever answers there.
+    there.client("ConnectTimeout 2\n  ProxyCommand sleep 60")
+
+
+def _no_docker(there: Loopback) -> None:
+    there.socket = "/var/run/no-docker.sock"
+
+
+def _nothing(there: Loopback) -> None:
+    pass
+
+
+BROKEN = [
+    pytest.param(_wrong_key, (), "host key", "ssh-keygen -R", id="wrong key"),
+    pytest.param(_unknown_key, (), "not known yet", "fingerprint", id="unknown key"),
+    pytest.param(_off, (), "not reached", f"{NAME} true", id="off"),
+    pytest.param(_swallowed, (), "not reached", f"{NAME} true", id="swallowed"),
+    pytest.param(_wants_a_password, (), "lets nobody in", "ssh-copy-id", id="password"),
+    pytest.param(_no_docker, (), "there is no Docker", "hosts.toml", id="no docker"),
+    pytest.param(_nothing, ("--image", "mlrb-nothing:none"), "no image", "docker pull", id="no image"),
+    pytest.param(_nothing, ("--gpus", "1"), "0 of the 1 GPUs", "--gpus none", id="no gpu"),
+]
+
+
+@pytest.mark.parametrize(("breaks", "more", "said", "helps"), BROKEN)
+def test_launch_on_a_machine_that_cannot_take_it_is_one_error_at_once_and_no_run(
+    runs: Runs, there: Loopback, breaks: Callable[[Loopback], None], more: tuple[str, ...], said: str, helps: str
+) -> None:
+    breaks(there)
+    there.enter_in(runs.home)
+    # Whatever asks for a password would leave a mark; nobody could type one.
+    asked = there.root / "asked"
+    runs.environment |= {"SSH_ASKPASS": str(asks(there.root, asked)), "SSH_ASKPASS_REQUIRE": "force", "DISPLAY": ":0"}
+    began_at = time.monotonic()
+    ran = mlrb(runs, "run", "probe/number", "--sandbox", WHERE, "--model", "scripted", "--repeat", "8", *more)
+    assert time.monotonic() - began_at < AT_ONCE_S
+    assert (ran.returncode, ran.stdout) == (3, "")
+    message, hint = ran.stderr.strip().splitlines()[-2:]
+    assert said in message
+    assert helps in hint
+    assert runs.home.run_ids() == []
+    assert not asked.exists()
+
+
+def asks(folder: Path, mark: Path) -> Path:
+    """A program that asks for a password."""
+    script = folder / "askpass"
+    script.write_text(f"#!/bin/sh\ntouch {mark}\necho secret\n")
+    script.chmod(0o755)
+    return script
+
+
+def test_name_that_nobody_knows_is_an_error_at_the_launch(runs: Runs) -> None:
+    ran = mlrb(runs, "run", "probe/number", "--sandbox", "docker@no-such-box.invalid", "--model", "scripted")
+    assert ran.returncode == 3
+    assert "there is no host no-such-box.invalid" in ran.stderr
+    assert "~/.ssh/config or hosts.toml" in ran.stderr
+    assert runs.home.run_ids() == []
 
 
 @pytest.mark.parametrize("where", ["docker@-oProxyCommand=id", "docker@"])

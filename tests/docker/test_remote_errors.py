@@ -133,8 +133,8 @@ async def test_missing_image_says_how_it_gets_there(there: Loopback, tmp_path: P
     with pytest.raises(SandboxUnavailable) as error:
         await sandbox.start()
     await sandbox.stop()
-    assert "no image 'mlrb-nothing:none'" in error.value.message
-    assert f"mlrb image build --host {NAME}" in error.value.hint
+    assert error.value.message == f"'{NAME}' has no image 'mlrb-nothing:none'"
+    assert "docker pull mlrb-nothing:none over there" in error.value.hint
 
 
 def test_port_that_the_user_forwards_in_another_session_does_not_matter(there: Loopback) -> None:
