@@ -95,7 +95,8 @@ def remove(container: Container, daemon: Path | None = None) -> str:
 def processes_in(container: Container, daemon: Path | None = None) -> int:
     """How many processes run in it; 0 where it does not run."""
     status, body = ask_daemon("GET", f"/containers/{container.container_id}/top", daemon, REQUEST_TIMEOUT_S)
-    return len(json.loads(body).get("Processes") or ()) if status == 200 else 0
+    # Podman says 200 and nothing of a container that does not run.
+    return len(json.loads(body).get("Processes") or ()) if status == 200 and body.strip() else 0
 
 
 def state_of(name: str, daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S) -> State:
