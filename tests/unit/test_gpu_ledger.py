@@ -45,6 +45,13 @@ def test_each_gpu_counts_by_itself() -> None:
     assert seconds(summary) == (80.0, 30.0)
 
 
+def test_gpu_is_reserved_from_when_it_was_given_though_nobody_can_read_it() -> None:
+    placed = ev.RunPlaced(host="box", gpus=("GPU-1", "GPU-2"), cost_per_hour=7.2)
+    summary = fold_all(numbered([(10.0, placed), (20.0, ev.StepStarted()), (30.0, sample(90.0, 90.0))]))
+    assert seconds(summary) == (40.0, 0.0)
+    assert of_run(summary).cost_usd == pytest.approx(40 / 3600 * 7.2, abs=1e-6)
+
+
 def test_time_that_nobody_sampled_is_held_and_not_busy() -> None:
     later = 10.0 + SAMPLE_HOLDS_S + 500.0
     summary = fold_all(numbered([(10.0, sample(90.0)), (20.0, ev.StepStarted()), (later, ev.StepStarted())]))
