@@ -23,7 +23,8 @@ LAST_WORDS = 8192
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES", "ELAN_HOME")
 _OFFLINE = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY")
 FILE_BYTES = 256 * 2**20
-_REPORT_BYTES = 16 * 2**20
+REPORT_BYTES = 16 * 2**20
+"""Of a child's reports, or of its whole output, what is read."""
 
 Send = Callable[[Mapping[str, Any]], None]
 """Hands one JSON object to the parent."""
@@ -65,9 +66,11 @@ def run(
     folder: Path | None = None,
     stdin: bytes = b"",
     pass_fd: int | None = None,
+    whole_output: bool = False,
 ) -> Finished:
     """Run a command without network where the kernel lets us cut it off; `memory_bytes` limits its private memory,
-    `file_bytes` each file that it writes, its output among them.
+    `file_bytes` each file that it writes, its output among them. Of the output the end is kept, or with
+    `whole_output` all that a reasonable program says.
 
     The environment is a few known variables, the working directory a folder that is thrown away unless one is given.
     When it returns, nothing of the command's process group is left.
@@ -91,7 +94,8 @@ def run(
             )
             code = _wait(process, timeout_s)
             wall_s = time.monotonic() - started
-            output.seek(max(0, os.fstat(output.fileno()).st_size - LAST_WORDS))
+            kept = REPORT_BYTES if whole_output else LAST_WORDS
+            output.seek(max(0, os.fstat(output.fileno()).st_size - kept))
             return Finished(code, output.read().decode(errors="replace"), wall_s)
 
 
@@ -125,7 +129,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _reports(channel: IO[bytes]) -> list[dict[str, Any]]:
-    lines = channel.read(_REPORT_BYTES).splitlines()
+    lines = channel.read(REPORT_BYTES).splitlines()
     found = []
     for line in lines:
         # A line that a crash has cut is no report.
