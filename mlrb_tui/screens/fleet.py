@@ -15,6 +15,7 @@ from agent.record.text import printable
 from agent.record.values import RunSummary, WantedApproval
 from mlrb_tui.control.settings import Settings
 from mlrb_tui.screens.alarm_keys import AlarmKeys
+from mlrb_tui.screens.fleet_marks import Marking
 from mlrb_tui.screens.fleet_steering import Steering
 from mlrb_tui.views import fleet, steering
 from mlrb_tui.views.fleet_columns import ASCII, UNICODE
@@ -34,7 +35,7 @@ _LOOK_EVERY_S = 1.0
 _LOOK_BEHIND_EVERY_S = 5.0
 
 
-class FleetScreen(Steering, AlarmKeys):
+class FleetScreen(Marking, Steering, AlarmKeys):
     """All runs; live ones are looked at once a second."""
 
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-low"), (20, "-high")]  # noqa: RUF012
@@ -45,6 +46,7 @@ class FleetScreen(Steering, AlarmKeys):
         *Steering.ANSWER_BINDINGS,
         *Steering.STEERING_BINDINGS,
         *AlarmKeys.ALARM_BINDINGS,
+        *Marking.MARKING_BINDINGS,
         Binding("slash", "filter", "filter", id="fleet.filter", key_display="/", tooltip="show only some runs"),
         Binding("o", "order", "order", id="fleet.order", tooltip="sort by something else"),
         Binding("O", "reverse", "reverse", id="fleet.reverse", show=False, tooltip="turn the order round"),
@@ -158,6 +160,8 @@ class FleetScreen(Steering, AlarmKeys):
     def applies(self, binding: Binding) -> bool:
         """Whether a key makes sense for the run under the cursor."""
         name = (binding.id or "").rpartition(".")[2]
+        if name == "plots":
+            return bool(self.marked)
         return name not in steering.ALL or name in self._offered
 
     def _show_whether_empty(self, empty: bool) -> None:
@@ -192,6 +196,16 @@ class FleetScreen(Steering, AlarmKeys):
     def show_look(self) -> None:
         """Look at the run under the cursor."""
         self._look_at_selected()
+
+    def summary_of(self, run: str) -> RunSummary | None:
+        """What is known of that run."""
+        row = self._known.get(run)
+        return None if row is None else row.summary
+
+    @property
+    def in_ascii(self) -> bool:
+        """Whether signs beyond ASCII are left out."""
+        return self._glyphs is ASCII
 
     # ── keys ─────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 
 from agent.errors import RecordError
 from agent.record.log import EventReader
 from agent.record.text import one_line
 from agent.record.values import RunSummary
+from mlrb_tui.screens.plot_frame import PlotFrame
 from mlrb_tui.screens.plot_keys import PlotKeys
 from mlrb_tui.views import plot_list, run_series
 from mlrb_tui.views.metrics import Metric
@@ -20,20 +19,15 @@ from mlrb_tui.views.plot_curves import Stretch
 from mlrb_tui.views.plot_run import RunPlot
 from mlrb_tui.views.rows import Span, apart, row
 from mlrb_tui.views.run import RunView
-from mlrb_tui.widgets.lines import Lines
-from mlrb_tui.widgets.plot_canvas import PlotCanvas, cursor_lines
+from mlrb_tui.widgets.plot_canvas import PlotCanvas
 from mlrb_tui.widgets.plot_list import PlotList
-from mlrb_tui.widgets.row_lines import KeyLine
 
 _TICK_S = 0.5
 
 
-class PlotScreen(PlotKeys):
+class PlotScreen(PlotFrame):
     """Everything there is in the record, with the moment marked at which the run's screen stands."""
 
-    CSS_PATH = "plots.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (60, "-narrow"), (120, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (12, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "choose", id="plot.choose", key_display="space", tooltip="draw this series too"),
         Binding("enter", "go_there", "go there", id="plot.go", key_display="enter",
@@ -49,34 +43,17 @@ class PlotScreen(PlotKeys):
     ]  # fmt: skip
 
     def __init__(self, view: RunView, go_to: Callable[[int], None], *, ascii_only: bool = False) -> None:
-        super().__init__(classes="-ascii" if ascii_only else "")
+        super().__init__(ascii_only=ascii_only)
         self.plot: RunPlot | None = None
         self._view = view
         self._go_to = go_to
         self._refused: Stretch | None = None
         self._shown_at: object = None
 
-    def compose(self) -> ComposeResult:
-        yield Lines(id="plot-header")
-        with Horizontal(id="plot-body"):
-            yield PlotCanvas(id="plot-canvas")
-            yield PlotList(id="plot-list")
-        yield Lines(id="plot-readout")
-        yield KeyLine(applies=self.applies, id="plot-keys")
-
     def on_mount(self) -> None:
-        for lines in self.query(Lines):
-            lines.ascii_only = self.has_class("-ascii")
-        self.query_one(PlotCanvas).say(plot_list.READING)
+        super().on_mount()
         self._read()
         self.set_interval(_TICK_S, self._tick)
-
-    def on_unmount(self) -> None:
-        self.workers.cancel_node(self)
-
-    def on_resize(self) -> None:
-        """Every part is laid out for another size."""
-        self.call_after_refresh(self.paint)
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -132,36 +109,21 @@ class PlotScreen(PlotKeys):
     def paint(self) -> None:
         """Show everything as it stands."""
         plot = self.plot
-        if plot is None or not self.is_attached or not self.query(PlotCanvas):
+        if plot is None or not self.standing:
             return
         self._shown_at = (plot.key(), self._view.position)
-        self._paint_words(plot)
-        canvas = self.query_one(PlotCanvas)
-        if not plot.places:
-            canvas.say(plot_list.nothing(min(90, canvas.size.width - 4)))
-            return
-        panels, left_out = plot.panels(canvas.size.width, canvas.size.height - 1)
-        note = row(Span(f"{left_out} more do not fit; a larger terminal shows them", "warn")) if left_out else row()
-        canvas.plot(panels, cursor_lines(self._uprights(plot)), note)
+        past = not self._view.at_end
+        width = self.width_of("header")
+        mark = row(Span("┊", "cursor-past"), Span(" the run's screen  ", "dim")) if past else row()
+        head = [
+            apart(_about(self._view.summary), (*plot_list.how(plot), Span(" ")), width),
+            apart(row(" ", *plot_list.training(plot)), mark, width),
+        ]
+        self.show_words(head, plot_list.items(plot, max(10, self.width_of("list") - 1)), plot_list.readout(plot))
+        nothing = plot_list.nothing(min(90, self.width_of("canvas") - 4))
+        self.show_curves(plot, nothing, plot.place_of(self._view.at) if past and plot.places else None)
         if (stretch := plot.wanted_stretch()) is not None and stretch != self._refused:
             self._read_closer(stretch)
-
-    def _paint_words(self, plot: RunPlot) -> None:
-        head = self.query_one("#plot-header", Lines)
-        width = head.size.width
-        first = apart(_about(self._view.summary), (*plot_list.how(plot), Span(" ")), width)
-        moment = row() if self._view.at_end else row(Span("┊", "cursor-past"), Span(" the run's screen  ", "dim"))
-        head.show([first, apart(row(" ", *plot_list.training(plot)), moment, width)])
-        listed = self.query_one(PlotList)
-        listed.take(plot_list.items(plot, max(10, listed.size.width - 1)))
-        readout = self.query_one("#plot-readout", Lines)
-        readout.show([row(" ", *plot_list.readout(plot, readout.size.width))])
-
-    def _uprights(self, plot: RunPlot) -> list[tuple[float | None, Span]]:
-        window = plot.shown
-        places = [] if self._view.at_end else [(plot.place_of(self._view.at), Span("┊", "cursor-past"))]
-        places.append((plot.at, Span("│", "cursor")))
-        return [(None if x is None else (x - window.low) / window.span, span) for x, span in places]
 
     def applies(self, binding: Binding) -> bool:
         """Whether a key makes sense as things stand."""

@@ -68,6 +68,8 @@ class Context:
     glyphs: Glyphs = UNICODE
     narrow: bool = False
     """Whether there is so little room that a task goes without its suite."""
+    marked: tuple[str, ...] = ()
+    """The runs that are marked for a comparison."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,12 @@ class Column:
     least: int = 1
     keeps_end: bool = False
     """Whether the last span stays whole, if it is short, when the cell is cut."""
+
+
+def _mark(row: FleetRow, context: Context) -> Cell:
+    """The sign that the run has in the comparison."""
+    run = row.summary.run
+    return ((str(context.marked.index(run) + 1), "accent"),) if run in context.marked else NOTHING
 
 
 def _mood(row: FleetRow, context: Context) -> Cell:
@@ -291,6 +299,7 @@ def _plain(row: FleetRow) -> Tone:
 
 
 COLUMNS = (
+    Column("mark", "", 0, 1, _mark),
     Column("mood", "", 0, 1, _mood),
     Column("run", "run", 1, 8, _run),
     Column("task", "task", 2, 28, _task, least=12),
@@ -329,7 +338,8 @@ def natural_widths(runs: Sequence[FleetRow], context: Context) -> dict[str, int]
     for column in COLUMNS:
         lengths = (sum(rows.cells(text) for text, _ in column.cell(row, context)) for row in runs)
         widest = max(lengths, default=0)
-        shown = widest or column.name in _ALWAYS
+        # A mark may be on a run that is out of sight, and so not among these.
+        shown = widest or column.name in _ALWAYS or (column.name == "mark" and context.marked)
         widths[column.name] = min(column.most, max(widest, len(column.title), column.least)) if shown else 0
     return widths
 

@@ -34,11 +34,6 @@ class PlotCurves(PlotState):
         """The training that is looked at; None is the newest over steps, and all of them over time."""
 
     @property
-    def axis(self) -> Axis:
-        """Steps, if all that is chosen tells them."""
-        return "time" if self.wanted_axis == "time" or self.without_steps else "step"
-
-    @property
     def without_steps(self) -> Metric | None:
         """A chosen metric that can be drawn only over time."""
         return next((metric for metric in self.chosen if not self._has_steps(metric)), None)

@@ -7,6 +7,7 @@ from mlrb_tui.views import words
 from mlrb_tui.views.plot_panels import Stroke
 from mlrb_tui.views.plot_run import RunPlot
 from mlrb_tui.views.plot_scale import step_label
+from mlrb_tui.views.plot_state import PlotState
 from mlrb_tui.views.plot_tracks import Point
 from mlrb_tui.views.rows import Row, Span, apart, row, wrapped
 
@@ -55,7 +56,7 @@ def items(plot: RunPlot, width: int) -> list[ListItem]:
     return found
 
 
-def readout(plot: RunPlot, width: int) -> Row:
+def readout(plot: RunPlot) -> Row:
     """Where the cursor is: step, time of the run, time of day; and what is drawn there."""
     points = [(stroke, point) for stroke in plot.strokes if (point := plot.point(stroke)) is not None]
     if not points:
@@ -80,7 +81,7 @@ def _step(plot: RunPlot, points: list[tuple[Stroke, Point]]) -> float | None:
     return next((point.step for _, point in points if point.step is not None), None)
 
 
-def how(plot: RunPlot) -> Row:
+def how(plot: PlotState) -> Row:
     """Over what it is drawn, and how."""
     parts = [Span("over ", "dim"), Span("training steps" if plot.axis == "step" else "time of the run")]
     if plot.wanted_axis == "step" and (metric := plot.without_steps) is not None:

@@ -185,7 +185,8 @@ def _said(metric: Metric) -> Callable[[float], str]:
 def _x_ticks(window: Window, axis: Axis, columns: int) -> tuple[tuple[float, str], ...]:
     scale = Scale(window.low, window.high)
     count = max(2, min(_MOST_TICKS, columns // 12))
-    values = time_ticks(scale, count) if axis == "time" else ticks(scale, count)
+    # Half a step is none.
+    values = time_ticks(scale, count) if axis == "time" else [x for x in ticks(scale, count) if x == int(x)]
     said = labels(values, words.clock if axis == "time" else step_label)
     return tuple((scale.share(value), label) for value, label in zip(values, said, strict=True))
 

@@ -5,7 +5,7 @@ import bisect
 from mlrb_tui.views.metrics import Metric
 from mlrb_tui.views.plot_curves import PlotCurves
 from mlrb_tui.views.plot_panels import SIGNS, TONES, Stroke
-from mlrb_tui.views.plot_tracks import Axis, Track
+from mlrb_tui.views.plot_tracks import Track
 from mlrb_tui.views.run_series import RunSeries
 
 _FIRST_CHOICE = ("loss", "eval_loss")
@@ -48,14 +48,14 @@ class RunPlot(PlotCurves):
             return False
         else:
             self.chosen = [*self.chosen, metric]
-        self._turned_from(before)
+        self.keep_place(before)
         return True
 
     def only(self, metric: Metric) -> None:
         """Draw that one alone."""
         before = self.axis
         self.chosen = [metric]
-        self._turned_from(before)
+        self.keep_place(before)
 
     def choose_first(self) -> None:
         """Where nothing was there to choose, there may be something now."""
@@ -115,10 +115,6 @@ class RunPlot(PlotCurves):
             self.training = begun[-1]
         if (place := self.place_of(at)) is not None:
             self.put(place)
-
-    def _turned_from(self, axis: Axis) -> None:
-        if axis != self.axis:
-            self.forget_place()
 
 
 def _first_choice(series: RunSeries) -> list[Metric]:

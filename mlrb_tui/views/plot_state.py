@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mlrb_tui.views.metrics import Metric
 from mlrb_tui.views.plot_moving import PlotMoving
 from mlrb_tui.views.plot_panels import Look, Panel, Stroke, panels
 from mlrb_tui.views.plot_tracks import WEIGHTS, Axis, Point
@@ -32,8 +33,8 @@ class PlotState(PlotMoving):
     # ── what each plot says of itself ────────────────────────────────────────────────────────────────────
 
     @property
-    def axis(self) -> Axis:
-        """Over what it is drawn: over time where what is chosen has no steps."""
+    def without_steps(self) -> Metric | None:
+        """A chosen metric that can be drawn only over time."""
         raise NotImplementedError
 
     def key(self) -> object:
@@ -49,6 +50,11 @@ class PlotState(PlotMoving):
         return set()
 
     # ── what is there ────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def axis(self) -> Axis:
+        """Over what it is drawn: steps, if all that is chosen tells them."""
+        return "time" if self.wanted_axis == "time" or self.without_steps else "step"
 
     @property
     def weight(self) -> float:
@@ -98,6 +104,13 @@ class PlotState(PlotMoving):
         """Over time instead of steps, or back; the window and the cursor belong to the other axis."""
         self.wanted_axis = "time" if self.axis == "step" else "step"
         self.forget_place()
+
+    def keep_place(self, before: Axis) -> None:
+        """Something else is drawn: the cursor goes to a point of that, if it is over the same axis."""
+        if before != self.axis:
+            self.forget_place()
+        elif self.cursor is not None:
+            self.put(self.cursor)
 
     def forget_place(self) -> None:
         """The x axis is another one."""

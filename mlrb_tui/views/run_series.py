@@ -64,6 +64,12 @@ class RunSeries:
                 return
         self.version += 1
 
+    def take_all(self, events: Iterable[ev.Event], upto: int) -> None:
+        """Take in the next events; there are no others up to that one."""
+        for event in events:
+            self.take(event)
+        self.last = max(self.last, upto)
+
     def spend(self, at: float, cost_usd: float, tokens: int) -> None:
         """What was spent by then."""
         self.spent = (cost_usd, tokens)
@@ -128,11 +134,14 @@ def read_closer(reader: EventReader, first_at: float, last_at: float, known: Run
 
 def take_new(reader: EventReader, series: Iterable[RunSeries], after: int, upto: int) -> None:
     """Feed what was written since, up to an event, to series that end there."""
-    for event in queries.between(reader, (*KINDS, "tool_called"), first=after + 1, last=upto):
-        for each in series:
-            each.take(event)
+    news = written_since(reader, after, upto)
     for each in series:
-        each.last = max(each.last, upto)
+        each.take_all(news, upto)
+
+
+def written_since(reader: EventReader, after: int, upto: int) -> list[ev.Event]:
+    """The events that a plot is made from, in a stretch of the log."""
+    return queries.between(reader, (*KINDS, "tool_called"), first=after + 1, last=upto)
 
 
 def _more_than(reader: EventReader, kind: str, count: int, first: int, last: int) -> bool:

@@ -77,6 +77,13 @@ class RunTable(ScrollView, can_focus=True):
         if self.run_at_cursor != before:
             self.post_message(self.Highlighted(self.run_at_cursor))
 
+    def mark(self, runs: tuple[str, ...]) -> None:
+        """Show which runs are marked."""
+        first_or_last = bool(runs) != bool(self._seen.marked)
+        self._seen = replace(self._seen, marked=runs)
+        self._measure(anew=first_or_last)
+        self._refresh_changed()
+
     @property
     def room(self) -> Size:
         """What there is besides the scrollbar."""

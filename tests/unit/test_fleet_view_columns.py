@@ -1,5 +1,7 @@
 """The fleet's columns: what a cell says, and that any width has a good line."""
 
+from dataclasses import replace
+
 import pytest
 
 from agent.record.values import Gpu, Host, Limits, RunSummary, Score, Usage
@@ -159,7 +161,15 @@ def test_a_score_never_stands_without_its_scale() -> None:
 
 
 def test_a_wide_terminal_shows_every_column() -> None:
-    assert len(place(natural_widths(ROWS, CONTEXT), 240)) == len(COLUMNS)
+    marked = replace(CONTEXT, marked=(ROWS[0].summary.run,))
+    assert len(place(natural_widths(ROWS, marked), 240)) == len(COLUMNS)
+
+
+def test_marks_take_a_column_only_where_there_are_any_in_sight_or_not() -> None:
+    assert natural_widths(ROWS, CONTEXT)["mark"] == 0
+    assert natural_widths(ROWS[:1], replace(CONTEXT, marked=("elsewhere",)))["mark"] == 1
+    second = replace(CONTEXT, marked=("elsewhere", ROWS[0].summary.run))
+    assert _said("mark", ROWS[0].summary, second) == "2"
 
 
 def test_how_long_it_takes_stays_in_sight_where_the_command_is_cut() -> None:

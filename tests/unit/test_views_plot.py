@@ -69,7 +69,7 @@ def test_smoothing_keeps_what_was_told_behind_it() -> None:
     plot.smoother(3)
     (panel,), _ = plot.panels(60, 12)
     assert [line.tone for line in panel.picture.lines] == ["dim", "info"]
-    assert "~" in text(plot_list.readout(plot, 80))
+    assert "~" in text(plot_list.readout(plot))
 
 
 def test_running_sums_are_not_smoothed() -> None:
@@ -127,7 +127,7 @@ def test_values_that_are_no_number_are_marked_at_their_step() -> None:
     assert "1 nan/inf" in text(panel.heading)
     assert [len(line.points) for line in panel.picture.lines] == [1, 1]
     plot.move(-1)
-    assert "nan/inf" in text(plot_list.readout(plot, 80))
+    assert "nan/inf" in text(plot_list.readout(plot))
 
 
 def test_a_step_beyond_all_numbers_is_none() -> None:
@@ -240,7 +240,7 @@ def test_no_points_are_no_trouble() -> None:
         act()
     assert plot.panels(60, 12) == ([], 0)
     assert plot_list.items(plot, 30) == []
-    assert plot_list.readout(plot, 30) == ()
+    assert plot_list.readout(plot) == ()
 
 
 # ── what is drawn ────────────────────────────────────────────────────────────────────────────────────────
@@ -313,7 +313,7 @@ def test_hostile_names_are_one_printable_line_wherever_they_stand() -> None:
     plot = plot_of(*told((1, 3.0), (2, 2.0), more={name: 1.0}))
     plot.only(Metric(name, "training"))
     found, _ = plot.panels(60, 12)
-    said = text(found[0].heading) + text(plot_list.readout(plot, 80)) + text(plot_list.how(plot))
+    said = text(found[0].heading) + text(plot_list.readout(plot)) + text(plot_list.how(plot))
     said += "".join(text(item.text) for item in plot_list.items(plot, 30))
     assert "\x1b" not in said
     assert "\x00" not in said
