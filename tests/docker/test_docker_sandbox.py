@@ -14,6 +14,7 @@ from agent.sandbox.base import SandboxLimits, SandboxPlan
 from agent.sandbox.docker import RUN_LABEL, DockerSandbox
 from agent.sandbox.guest.processes import descendants, look, table
 from tests.process.sandbox_promises import STILL_S, Bench, SandboxPromises, make_plan, stands, until
+from tests.process.session_promises import SessionPromises
 
 LIMITS = SandboxLimits(
     memory_bytes=256 * 1024**2,
@@ -47,7 +48,7 @@ def containers_of(plan: SandboxPlan) -> list[str]:
     return docker("ps", "--all", "--quiet", "--filter", f"label={RUN_LABEL}={plan.run}").split()
 
 
-class TestDockerKeepsEveryPromise(SandboxPromises):
+class TestDockerKeepsEveryPromise(SandboxPromises, SessionPromises):
     """All that any sandbox promises."""
 
 

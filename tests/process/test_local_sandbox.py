@@ -15,6 +15,7 @@ from agent.sandbox.base import SandboxLimits, SandboxPlan
 from agent.sandbox.guest.processes import descendants, look, table
 from agent.sandbox.local import LocalSandbox
 from tests.process.sandbox_promises import Bench, SandboxPromises, make_plan, stands, until
+from tests.process.session_promises import SessionPromises
 
 LIMITS = SandboxLimits(output_bytes=8 * 1024**2, copy_bytes=50 * 1024**2)
 
@@ -31,7 +32,7 @@ async def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
         await sandbox.stop()
 
 
-class TestLocalKeepsEveryPromise(SandboxPromises):
+class TestLocalKeepsEveryPromise(SandboxPromises, SessionPromises):
     """All that any sandbox promises."""
 
 
