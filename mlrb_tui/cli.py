@@ -120,6 +120,9 @@ def _add_run(commands: "_Commands") -> None:
         default="",
         help="anthropic:NAME, openai:NAME or scripted[:FILE] (default: the settings', else scripted)",
     )
+    run.add_argument(
+        "--supervisor-model", default="", metavar="MODEL", help="with --scaffold mlrb: the supervisor's own model"
+    )
     run.add_argument("--base-url", default="", metavar="URL", help="a server that speaks the vendor's protocol")
     where = "local, docker or docker@HOST (default: docker where a daemon answers)"
     run.add_argument("--sandbox", default="", help=where)
@@ -187,6 +190,7 @@ def _add_steering(commands: "_Commands") -> None:
         parser.add_argument("run", metavar="RUN", help=_RUN)
         _add_take_over(parser)
     _add_inject(made["inject"])
+    made["interrupt"].add_argument("--worker", type=int, metavar="N", help="whose command, where several run")
     _add_approve(commands)
     _add_limits(made["limits"])
     for name in ("limits", "kill"):
@@ -213,6 +217,7 @@ def _add_inject(inject: _Parser) -> None:
         metavar="TEXT",
         help="the message; `-` reads it from stdin; without one: what is queued",
     )
+    inject.add_argument("--worker", type=int, default=0, metavar="N", help="to that worker (default: the supervisor)")
     change = inject.add_mutually_exclusive_group()
     change.add_argument("--withdraw", type=int, metavar="ID", help="take back a message that is still queued")
     change.add_argument(

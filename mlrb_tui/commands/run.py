@@ -82,6 +82,7 @@ def _planned(home: Home, options: argparse.Namespace) -> RunRequest:
         scale=options.scale,
         scaffold=options.scaffold,
         model=options.model,
+        supervisor_model=options.supervisor_model,
         base_url=options.base_url,
         sandbox=options.sandbox,
         image=options.image,

@@ -77,7 +77,7 @@ def inject(options: argparse.Namespace) -> int:
         return ask_and_print(options, EditInjection(request_id=int(message), text=_said(text)))
     if not options.text:
         return _list_queued(options)
-    return ask_and_print(options, Inject(text=_said(" ".join(options.text))))
+    return ask_and_print(options, Inject(text=_said(" ".join(options.text)), worker=options.worker))
 
 
 def _said(given: str) -> str:
@@ -106,7 +106,7 @@ def _list_queued(options: argparse.Namespace) -> int:
 
 def interrupt(options: argparse.Namespace) -> int:
     """`mlrb interrupt RUN`."""
-    return ask_and_print(options, Interrupt())
+    return ask_and_print(options, Interrupt(worker=options.worker))
 
 
 def limits(options: argparse.Namespace) -> int:

@@ -32,6 +32,7 @@ def plan_request(
     scale: str = "smoke",
     scaffold: str = "",
     model: str = "",
+    supervisor_model: str = "",
     base_url: str = "",
     sandbox: str = "",
     image: str = "",
@@ -58,14 +59,21 @@ def plan_request(
     kind, notice = choose_sandbox(home, sandbox or settings.sandbox, image)
     placed_model = _placed(chosen_model)
     check_script(placed_model, task)
+    led_by = _checked_scaffold(scaffold or settings.scaffold)
+    supervisor = _supervisor(led_by, supervisor_model, settings.supervisor_model)
+    if supervisor:
+        same = supervisor.partition(":")[0] == chosen_model.partition(":")[0]
+        check_model(supervisor, url if same else "", environment)
+        check_script(supervisor, task)
     if reach or not on_another(kind):
         check_place(home, kind, image, wish)
     return RunRequest(
         run="",
         task=task.spec.name,
         scale=known_scale,
-        scaffold=_checked_scaffold(scaffold or settings.scaffold),
+        scaffold=led_by,
         model=placed_model,
+        supervisor_model=supervisor,
         base_url=url,
         sandbox=kind,
         sandbox_notice=notice,
@@ -137,6 +145,15 @@ def _placed(model: str) -> str:
     """The model's name with a script's path made absolute: the runner works in another folder."""
     kind, _, path = model.partition(":")
     return f"scripted:{Path(path).expanduser().absolute()}" if kind == "scripted" and path else model
+
+
+def _supervisor(scaffold: str, wish: str, setting: str) -> str:
+    """The supervisor's own model, where the scaffold has a supervisor and one is named."""
+    if scaffold == "mlrb":
+        return _placed(wish or setting)
+    if wish:
+        raise UsageError(f"{scaffold} has no supervisor", hint="--scaffold mlrb has one")
+    return ""
 
 
 def _checked_scaffold(name: str) -> str:

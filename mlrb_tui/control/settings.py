@@ -28,6 +28,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model: Annotated[
         str, Meta(description="the model of a new run: anthropic:NAME, openai:NAME or scripted[:FILE]")
     ] = ""
+    supervisor_model: Annotated[
+        str, Meta(description="the supervisor's model in runs led by mlrb; empty is the run's own")
+    ] = ""
     base_url: Annotated[str, Meta(description="the server for openai: models; empty is the vendor's own")] = ""
     scaffold: Annotated[str, Meta(description="how a new run's agent is led")] = "react"
     sandbox: Annotated[
