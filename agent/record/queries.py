@@ -25,26 +25,34 @@ def kinds_present(reader: EventReader) -> list[str]:
     return found
 
 
-def newest_seqs(reader: EventReader, kinds: Iterable[str], *, upto: int, count: int) -> list[int]:
+def newest_seqs(
+    reader: EventReader, kinds: Iterable[str], *, upto: int, count: int, worker: int | None = None
+) -> list[int]:
     """The numbers of the last `count` events of these kinds with `seq <= upto`, oldest first."""
+    whose, who = _of_worker(worker)
     each = [
         [_whole(row[0]) for row in reader.query(
-            "SELECT seq FROM events WHERE kind = ? AND seq <= ? ORDER BY seq DESC LIMIT ?", (kind, upto, count)
+            f"SELECT seq FROM events WHERE kind = ? AND seq <= ?{whose} ORDER BY seq DESC LIMIT ?",
+            (kind, upto, *who, count),
         )]
         for kind in kinds
     ]  # fmt: skip
     return sorted(heapq.nlargest(count, (seq for seqs in each for seq in seqs)))
 
 
-def between(reader: EventReader, kinds: Iterable[str], *, first: int, last: int, limit: int = 5_000) -> list[ev.Event]:
+def between(
+    reader: EventReader,
+    kinds: Iterable[str],
+    *,
+    first: int,
+    last: int,
+    limit: int = 5_000,
+    worker: int | None = None,
+) -> list[ev.Event]:
     """Events of these kinds with `first <= seq <= last`, oldest first; at most `limit` of each kind."""
-    found = [
-        event
-        for kind in kinds
-        for event in _events(
-            reader, "kind = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?", (kind, first, last, limit)
-        )
-    ]
+    whose, who = _of_worker(worker)
+    where = f"kind = ? AND seq BETWEEN ? AND ?{whose} ORDER BY seq LIMIT ?"
+    found = [event for kind in kinds for event in _events(reader, where, (kind, first, last, *who, limit))]
     return sorted(found, key=lambda event: event.seq)
 
 
@@ -52,11 +60,11 @@ def newest(
     reader: EventReader, kind: str, *, upto: int, after: int = 0, count: int = 1, worker: int | None = None
 ) -> list[ev.Event]:
     """The last `count` events of one kind with `after < seq <= upto`, oldest first."""
-    whose = "" if worker is None else " AND worker = ?"
+    whose, who = _of_worker(worker)
     found = _events(
         reader,
         f"kind = ? AND seq > ? AND seq <= ?{whose} ORDER BY seq DESC LIMIT ?",
-        (kind, after, upto, *(() if worker is None else (worker,)), count),
+        (kind, after, upto, *who, count),
     )
     return found[::-1]
 
@@ -65,11 +73,9 @@ def oldest(
     reader: EventReader, kind: str, *, after: int, upto: int, count: int = 1, worker: int | None = None
 ) -> list[ev.Event]:
     """The first `count` events of one kind with `after < seq <= upto`."""
-    whose = "" if worker is None else " AND worker = ?"
+    whose, who = _of_worker(worker)
     return _events(
-        reader,
-        f"kind = ? AND seq > ? AND seq <= ?{whose} ORDER BY seq LIMIT ?",
-        (kind, after, upto, *(() if worker is None else (worker,)), count),
+        reader, f"kind = ? AND seq > ? AND seq <= ?{whose} ORDER BY seq LIMIT ?", (kind, after, upto, *who, count)
     )
 
 
@@ -149,6 +155,11 @@ def matching(
         (first, last, f"%{_like(needle)}%", *kinds),
     )
     return _whole(rows[0][0]) if rows else None
+
+
+def _of_worker(worker: int | None) -> tuple[str, tuple[int, ...]]:
+    """A condition on whose events are meant, and its parameter; None means everybody's."""
+    return ("", ()) if worker is None else (" AND worker = ?", (worker,))
 
 
 def _like(needle: str) -> str:

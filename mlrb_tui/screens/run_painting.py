@@ -2,6 +2,8 @@
 
 import time
 
+from textual.binding import Binding
+
 from agent.record.lease import Standing
 from agent.record.values import RunSummary
 from mlrb_tui.control.recording import Recording
@@ -43,6 +45,12 @@ class RunPainting(RunSteering):
     def lost(self) -> bool:
         """Whether the run has not ended but nobody runs it any more."""
         raise NotImplementedError
+
+    def applies(self, binding: Binding) -> bool:
+        """Whether a key makes sense as the run stands."""
+        if binding.id == "run.workers":
+            return bool(self.view.summary.crew.plans)
+        return super().applies(binding)
 
     def paint_new(self, *, panels: bool) -> None:
         """Show what is new; the panels with it, or at the next full second."""

@@ -24,7 +24,8 @@ class RunReading(Screen[None]):
         Binding("n", "search_on(True)", "next match", id="run.next", show=False),
         Binding("N", "search_on(False)", "previous match", id="run.previous", show=False),
         Binding("y", "copy", "copy", id="run.copy", show=False, tooltip="the step to a file and the clipboard"),
-        Binding("w", "wrap", "wrap", id="run.wrap", show=False, tooltip="wrap long lines, or cut them"),
+        Binding("w", "crew", "workers", id="run.workers", tooltip="plan and workers side by side"),
+        Binding("z", "wrap", "wrap", id="run.wrap", show=False, tooltip="wrap long lines, or cut them"),
         Binding("t", "thoughts", "thoughts", id="run.thoughts", show=False, tooltip="hide or show what it thinks"),
         Binding("q", "leave", "back", id="run.leave", tooltip="the run goes on"),
         Binding("escape", "leave", "back", id="run.escape", show=False),
@@ -113,6 +114,15 @@ class RunReading(Screen[None]):
         from mlrb_tui.screens.plots import PlotScreen
 
         self.app.push_screen(PlotScreen(self.view, self.move_to, ascii_only=self.has_class("-ascii")))
+
+    def action_crew(self) -> None:
+        """The plan and its workers, side by side."""
+        if not self.view.summary.crew.plans:
+            self.say("one agent works here: there is no plan and no worker")
+            return
+        from mlrb_tui.screens.workers import WorkersScreen
+
+        self.app.push_screen(WorkersScreen(self, ascii_only=self.has_class("-ascii")))  # type: ignore[arg-type]
 
     def action_leave(self) -> None:
         """Close the search, forget what was found, or go back; the run goes on."""

@@ -67,9 +67,13 @@ class SteeringKeys(Screen[None]):
 
     def action_interrupt(self) -> None:
         """End the running command."""
+        self.interrupt_of(None)
+
+    def interrupt_of(self, worker: int | None) -> None:
+        """End that worker's running command; None where only one runs."""
         from agent.record.inbox import Interrupt
 
-        self.ask(Interrupt(), "interrupt")
+        self.ask(Interrupt(worker=worker), "interrupt")
 
     def action_score(self) -> None:
         """Grade a snapshot."""
@@ -79,18 +83,23 @@ class SteeringKeys(Screen[None]):
 
     def action_inject(self) -> None:
         """Ask for a message and send it."""
+        self.inject_to(0)
+
+    def inject_to(self, worker: int) -> None:
+        """Ask for a message to that worker and send it; 0 is the supervisor, or the only agent."""
         folder = self.steered
-        if folder is None or self.barred(self.action_inject):
+        if folder is None or self.barred(lambda: self.inject_to(worker)):
             return
         from agent.record.inbox import Inject
         from mlrb_tui.widgets.dialogs import TextPrompt
 
         def send_it(text: str | None) -> None:
             if text is not None:
-                self.ask(Inject(text=text), "message", folder)
+                self.ask(Inject(text=text, worker=worker), "message", folder)
 
         hint = "It goes out with the very next model request, and the record keeps it."
-        self.app.push_screen(TextPrompt(f"Say to {folder.run}", hint), send_it)
+        whom = f"worker {worker} of {folder.run}" if worker else folder.run
+        self.app.push_screen(TextPrompt(f"Say to {whom}", hint), send_it)
 
     def action_kill(self) -> None:
         """Ask whether it is meant, and end the run."""

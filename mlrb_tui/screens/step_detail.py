@@ -32,7 +32,7 @@ class StepDetail(OpaqueScreen):
         Binding("slash", "search", "search", id="detail.search", key_display="/"),
         Binding("n", "search_on(True)", "next", id="detail.next"),
         Binding("N", "search_on(False)", "previous", id="detail.previous", show=False),
-        Binding("w", "wrap", "wrap", id="detail.wrap"),
+        Binding("z", "wrap", "wrap", id="detail.wrap"),
         Binding("y", "copy", "copy", id="detail.copy", tooltip="to a file and the clipboard"),
         Binding("q", "leave", "back", id="detail.leave"),
         Binding("escape", "leave", "back", id="detail.escape", show=False),

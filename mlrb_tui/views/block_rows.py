@@ -21,7 +21,8 @@ SAID_LINES = 14
 _COMMANDS = ("bash", "python", "shell", "run")
 _GLYPHS = {
     "bash": "$", "python": "›", "edit": "✎", "write": "✎", "read": "▤", "scratchpad": "✎", "validate": "✔",
-    "submit": "■",
+    "submit": "■", "return": "■", "plan": "≡", "thought": "·", "insert": "✎", "replace": "✎", "delete": "✎",
+    "run_file": "$", "memory": "▤",
 }  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """Events that are one line in a transcript: pauses, limits, the sandbox, checkpoints, alerts, unknown kinds."""
 
 from agent.record import events as ev
-from agent.record.crew import PlanStep
 from agent.record.summary import preview
 from agent.record.text import one_line
 from mlrb_tui.views import alarms, control, words
@@ -11,7 +10,7 @@ HEADS = (
     "run_created", "run_started", "run_queued", "run_placed", "run_paused", "run_resumed", "limits_changed",
     "run_ended", "sandbox_started", "sandbox_lost", "sandbox_away", "sandbox_back", "run_left",
     "sandbox_stopped", "model_answered", "model_failed", "message_added", "tool_called",
-    "note_taken", "plan_changed", "plan_made", "worker_started", "worker_ended",
+    "note_taken", "plan_changed", "worker_started", "worker_ended",
     "request_received", "graded", "alert_raised", "alert_cleared",
     "approval_asked", "approve_mode_changed", "tool_taken_up", "control_taken", "control_released",
 )  # fmt: skip
@@ -22,7 +21,7 @@ QUIET = (
     "host_sampled", "progress_seen", "metrics_seen", "request_delivered", "request_answered", "request_refused",
     "request_edited", "request_withdrawn", "approval_given",
     "grading_started", "grading_progressed", "checkpoint_seen", "proof_found", "work_ended",
-    "worker_reported",
+    "plan_made", "worker_reported",
 )  # fmt: skip
 """The kinds that begin none: they add to one, or belong to a panel."""
 
@@ -101,9 +100,6 @@ def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             return "✎", "note", preview(text), "dim"
         case ev.PlanChanged(items=items):
             return "≡", "plan", "; ".join(items), "thought"
-        case ev.PlanMade(steps=steps, why=why):
-            said = f" · {preview(why)}" if preview(why) else ""
-            return "≡", "plan", "; ".join(_step(step) for step in steps) + said, "thought"
         case ev.WorkerStarted(step=step, folder=folder):
             return "▸", "worker starts", f"{step}{f' in {folder}' if folder else ''}", "thought"
         case ev.WorkerEnded():
@@ -119,10 +115,6 @@ def _said_of_parts(body: ev.AnyBody) -> tuple[str, str, str, str] | None:
             return "·", "unknown", f"{kind}: an event that this version of mlrb does not know", "dim"
         case _:
             return None
-
-
-def _step(step: PlanStep) -> str:
-    return f"{step.name} (after {', '.join(step.after)})" if step.after else step.name
 
 
 def _worker_ended(body: ev.WorkerEnded) -> tuple[str, str, str, str]:

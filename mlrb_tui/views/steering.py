@@ -42,6 +42,8 @@ def _answers(summary: RunSummary) -> frozenset[str]:
 
 def _commands(summary: RunSummary) -> bool:
     """Whether a command runs, as far as a summary tells."""
+    if summary.crew.at_work:
+        return any(worker.doing == "tool" for worker in summary.crew.everyone)
     if summary.approval is not None:
         return False
     return bool(summary.now) and summary.now not in ("thinking", "starting") and not summary.waiting

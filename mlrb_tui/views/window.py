@@ -18,10 +18,11 @@ _MOST_AT_ONCE = 8
 
 
 class Window:
-    """Pages through the blocks of a log."""
+    """Pages through the blocks of a log, or of one worker's part of it."""
 
-    def __init__(self, reader: EventReader) -> None:
+    def __init__(self, reader: EventReader, worker: int | None = None) -> None:
         self._reader = reader
+        self._worker = worker
         known = {*HEADS, *QUIET}
         self._heads = (*HEADS, *(kind for kind in queries.kinds_present(reader) if kind not in known))
 
@@ -46,9 +47,9 @@ class Window:
         return event
 
     def _page(self, last: int, seq: int, count: int) -> tuple[Transcript, int]:
-        heads = queries.newest_seqs(self._reader, self._heads, upto=last, count=count)
+        heads = queries.newest_seqs(self._reader, self._heads, upto=last, count=count, worker=self._worker)
         first = heads[0] if len(heads) >= count else 1
-        events = queries.between(self._reader, self._heads, first=first, last=last)
+        events = queries.between(self._reader, self._heads, first=first, last=last, worker=self._worker)
         events += self._endings(events, first, seq)
         events += self._tails(events, seq)
         events += self._running(last, seq)
@@ -92,9 +93,9 @@ class Window:
         """What is being written or computed at this moment: pieces of a reply, a command's progress."""
         if last != seq:
             return []
-        found = queries.newest(self._reader, "progress_seen", upto=seq)
+        found = queries.newest(self._reader, "progress_seen", upto=seq, count=_MOST_AT_ONCE, worker=self._worker)
         # Of several workers, each may be in the middle of a reply.
-        asked = queries.newest(self._reader, "model_asked", upto=seq, count=_MOST_AT_ONCE)
+        asked = queries.newest(self._reader, "model_asked", upto=seq, count=_MOST_AT_ONCE, worker=self._worker)
         for worker, last in {event.worker: event.seq for event in asked}.items():
             if not any(
                 queries.newest(self._reader, kind, after=last, upto=seq, worker=worker)

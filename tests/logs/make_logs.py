@@ -6,11 +6,12 @@ from pathlib import Path
 
 from agent.record import events as ev
 from agent.record.jsonl import to_line
-from tests.logs import asked, baby_lm, gpu_trouble, hostile, short
+from tests.logs import asked, baby_lm, crew, gpu_trouble, hostile, short
 
 FOLDER = Path(__file__).parent
 LOGS = {
-    "asked": asked.events, "baby_lm": baby_lm.events, "gpu_trouble": gpu_trouble.events, "short": short.events,
+    "asked": asked.events, "baby_lm": baby_lm.events, "crew": crew.events, "gpu_trouble": gpu_trouble.events,
+    "short": short.events,
     "hostile": hostile.events,
 }  # fmt: skip
 

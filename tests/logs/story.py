@@ -15,13 +15,16 @@ class Story:
         self.clock = FakeClock(start)
         self.events: list[ev.Event] = []
         self.step = 0
+        self.worker = 0
         self.summary = RunSummary()
         self._calls = 0
 
     def add(self, body: ev.AnyBody, after: float = 0.0) -> ev.Event:
         """One more event, some seconds after the last."""
         self.clock.advance(after)
-        event = ev.Event(seq=len(self.events) + 1, at=round(self.clock.now(), 3), step=self.step, body=body)
+        event = ev.Event(
+            seq=len(self.events) + 1, at=round(self.clock.now(), 3), step=self.step, worker=self.worker, body=body
+        )
         self.events.append(event)
         self.summary = fold(self.summary, event)
         if len(self.events) % _BEAT_EVERY == 0:

@@ -15,7 +15,8 @@ SCRIPT = [
     plan(step("left"), step("right"), step("join", "left", "right")),
     does(1, ticking("a", 30)), line(1, "scratchpad", note="left is half done"), does(1, ticking("b", 20)), returns(1),
     does(2, ticking("c", 30)), does(2, f"mv ticks.txt right.txt; {ticking('d', 20)}"), returns(2),
-    does(3, "cat workers/1-left/ticks.txt workers/2-right/ticks.txt right.txt > all.txt; echo 8 > answer.txt"), returns(3),
+    does(3, "cat workers/1-left/ticks.txt workers/2-right/ticks.txt right.txt > all.txt; echo 8 > answer.txt"),
+    returns(3),
 ]  # fmt: skip
 
 

@@ -105,6 +105,10 @@ _STEPS: dict[str, object] = {
 
 def _steps_said(arguments: Mapping[str, object]) -> str:
     try:
-        return "; ".join(step.name for step in read_plan(arguments.get("steps")))
+        return "; ".join(_step_said(step) for step in read_plan(arguments.get("steps")))
     except BadPlan:
         return "plan"
+
+
+def _step_said(step: PlanStep) -> str:
+    return f"{step.name} (after {', '.join(step.after)})" if step.after else step.name
