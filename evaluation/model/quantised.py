@@ -18,23 +18,31 @@ FEW_VALUES = 256
 """As many as eight bits can tell apart."""
 LEAST_VALUES = 1024
 """Fewer weights than these in a tensor can't tell."""
-GROUP = 64
+GROUP = 32
 FEW_IN_GROUP = 16
-"""As many as four bits can tell apart; of 64 free values in half precision, more than 50 differ."""
+"""As many as four bits can tell apart; 32 free values in half precision nearly all differ."""
+LEAST_IN_GROUP = 24
+"""Groups with more zeros than that leaves are not looked at."""
 _SAMPLED_ROWS = 256
 _CONFIG_BYTES = 16 * 2**20
 
 
-def quantised(folder: Path, *, allowed: tuple[str, ...] = FULL, rule: str = RULE) -> list[Broken]:
+def quantised(
+    folder: Path, *, allowed: tuple[str, ...] = FULL, original: Path | None = None, rule: str = RULE
+) -> list[Broken]:
     """Each sign of quantisation in a model folder; pruned weights (zeros) are none.
 
     Three patterns of values are looked for, since values can be quantised and stored in full precision again: few in
-    a whole tensor, few in its rows or columns (a scale each), few in groups of 64 (a scale each).
+    a whole tensor, few in its rows or columns (a scale each), few in groups of 32 (a scale each). They do not count
+    where the tensor of that name in `original`, the model it was made of, has them too.
     """
     found = [{"rule": rule, "evidence": told} for told in _config_signs(folder)]
+    given = open_weights(original).entries if original is not None else {}
     for entry in open_weights(folder):
         if entry.dtype in allowed:
             told = _value_signs(entry)
+            if told and entry.name in given and _value_signs(given[entry.name]):
+                continue
         elif entry.dtype in BOOKKEEPING or _is_mask(entry):
             continue
         else:
@@ -81,7 +89,7 @@ def _value_signs(entry: Entry) -> str:
         if few := _few_by_row(rows, FEW_VALUES, 2 * FEW_VALUES):
             return f"has {few} different values in a typical {what} of {rows.shape[1]:,} ({entry.dtype})"
     usable = table.numel() // GROUP * GROUP
-    if few := _few_by_row(table.reshape(-1)[:usable].reshape(-1, GROUP), FEW_IN_GROUP, GROUP // 2):
+    if few := _few_by_row(table.reshape(-1)[:usable].reshape(-1, GROUP), FEW_IN_GROUP, LEAST_IN_GROUP):
         return f"has {few} different values in a typical group of {GROUP} weights ({entry.dtype})"
     return ""
 
