@@ -27,7 +27,7 @@ _OLD_KERAS = re.compile(
 )
 # Lightning's shows the time taken before the time left, rich's own only the time left.
 _RICH = re.compile(
-    r"(?P<head>[^━╸╺]{0,80})[━╸╺]{4,200}[━╸╺ ]{0,200} {0,9}"
+    r"(?<![━╸╺])[━╸╺]{4,200}(?![━╸╺]) {1,200}"
     r"(?:(?P<done>\d{1,12})/(?P<total>\d{1,12})|(?P<percent>\d{1,3})%) {0,9}"
     r"(?:(?P<clock>[\d:]{4,12}|-:--:--)(?: {1,4}• {1,4}(?P<left>[\d:]{4,12}|-:--:--))?)?"
     r"(?: {1,4}(?P<pace>\d{1,12}(?:\.\d{1,6})?)it/s)?"
@@ -100,7 +100,7 @@ def rich_bar(line: str) -> Progress | None:
         return None
     counts = found["done"] is not None
     step, total = (int(found["done"]), int(found["total"])) if counts else (int(found["percent"]), 100)
-    head = found["head"].strip()
+    head = line[max(0, found.start() - 80) : found.start()].strip()
     label, epoch, epochs = _head(f"{head}:")
     pace = float(found["pace"]) if found["pace"] else None
     return Progress(

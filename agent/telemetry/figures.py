@@ -79,7 +79,7 @@ def not_finite_in(line: str, values: dict[str, float]) -> tuple[str, ...]:
     found = []
     for each in _NOT_FINITE.finditer(line):
         in_words = each["sign"].strip() in ("", "is")
-        if in_words and _IN_CODE.search(line[: each.start()]):
+        if in_words and _IN_CODE.search(line[max(0, each.start() - 60) : each.start()]):
             continue
         shown = _shown(each["name"].lower().replace("@", "_"), each.start(), line, splits)
         if shown is not None:

@@ -9,6 +9,8 @@ from agent.telemetry.progress import LONGEST_LINE, read_lines
 
 LINES_A_SECOND = 600
 MOST_LINES = 2_000
+_LINE_CHARACTERS = 100
+"""A longer line counts as several: it takes as much longer to read."""
 TOLD_A_SECOND = 50
 MOST_TOLD = 200
 T = TypeVar("T")
@@ -56,7 +58,16 @@ class OutputLines:
             self._drawn = self._rest
             lines.append(rest)
         lines = [line for line in lines if line]
-        return read_lines(lines[-self._lines.some(len(lines), at) :]) if lines else []
+        return read_lines(self._newest(lines, at)) if lines else []
+
+    def _newest(self, lines: list[str], at: float) -> list[str]:
+        """As many of the last ones as may be read."""
+        costs = [1 + min(len(line), LONGEST_LINE) // _LINE_CHARACTERS for line in lines]
+        granted = self._lines.some(sum(costs), at)
+        count = 0
+        while count < len(lines) and (granted := granted - costs[-1 - count]) >= 0:
+            count += 1
+        return lines[-max(1, count) :]
 
     def finish(self) -> list[Progress]:
         """What was left open when the output ended."""

@@ -53,6 +53,12 @@ def test_burst_is_read_whole_and_a_flood_is_not() -> None:
     assert flood[-1].step == MOST_LINES - 1
 
 
+def test_long_lines_count_as_several() -> None:
+    lines = OutputLines()
+    long = "".join(f"{'x' * 1_950} step {step} loss 2\n" for step in range(MOST_LINES))
+    assert 50 <= len(lines.read(long, 0.0)) <= MOST_LINES // 19
+
+
 def test_one_is_always_granted() -> None:
     allowance = Allowance(1.0, 2)
     assert [allowance.some(5, 0.0), allowance.some(5, 0.0), allowance.some(5, 0.5)] == [2, 1, 1]

@@ -1,5 +1,6 @@
 """What real trainers printed gives the series that it must; and when all of it is done is told in time."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,7 +85,16 @@ def test_figures_are_not_crowded_out_by_the_bars_between_them() -> None:
         "epoch" * 18_000 + " 1/2", "tokens per iteration" + " " * 90_000 + "1", "a_per_s" * 13_000 + "=1 loss",
         "1/0 [00:01<00:01, 1.0it/s]",
         "tok/s=1e999 loss=1", "0/0 ━ 0s 0us/step - loss: nan", "ep 5%|:" * 12_000 + "1/2 [00:01<?",
+        "1/2 " + "━" * 90_000 + " 1s", ("━" * 150 + " " * 150) * 300, "loss nan " * 10_000,
+        "best val " * 10_000 + "loss nan",
     ],
 )  # fmt: skip
 def test_hostile_line_does_no_harm(line: str, read: Callable[[str], object]) -> None:
+    benign = "step 1200/8000  loss 3.41  18.2 k tok/s  eta 41 m and some more words"
+    began = time.process_time()
+    for _ in range(2_000):
+        read(benign)
+    reference = time.process_time() - began
+    began = time.process_time()
     read(line)
+    assert time.process_time() - began < max(reference, 0.02)
