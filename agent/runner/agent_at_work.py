@@ -39,6 +39,7 @@ async def lead(request: RunRequest, controls: Controls, equipment: Equipment, re
     bridge = RunBridge(_briefing(request, controls, equipment), seat, seats, controls, remains.plan)
     await controls.steering.agent_started(seats)
     instruments = Instruments(request, equipment.task, journal, workplace, controls.pausing, controls.injections)
+    await instruments.begin()
     beside = [
         asyncio.create_task(work)
         for work in (

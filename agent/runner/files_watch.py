@@ -61,12 +61,20 @@ class FilesWatch:
         if isinstance(heard, ev.ToolFinished):
             self._looks_left = 2
 
+    async def begin(self) -> None:
+        """What is there before the agent has done anything; in a large folder that takes too long, a little later."""
+        if self._pausing.frozen:
+            return
+        with contextlib.suppress(SandboxError, OSError, TimeoutError):
+            async with asyncio.timeout(LAST_LOOK_S):
+                await self._begin()
+
     async def watch(self) -> None:
         """Look again and again while commands run, and twice after the last of them."""
         loop = asyncio.get_running_loop()
         while True:
             took_s = 0.0
-            if not self._begun:
+            if not self._begun and not self._pausing.frozen:
                 with contextlib.suppress(SandboxError, OSError):
                     await self._begin()
             if self._workplace.running_command:

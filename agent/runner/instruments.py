@@ -36,6 +36,10 @@ class Instruments:
         self._files = FilesWatch(journal, workplace, pausing, task.spec.protected, self._alarms.hear)
         journal.listeners += [self._alarms.hear, self._files.hear]
 
+    async def begin(self) -> None:
+        """See how things are before the agent begins."""
+        await self._files.begin()
+
     def work(self) -> Sequence[Coroutine[object, object, None]]:
         """What is to run beside the agent."""
         machine = None if on_another(self._request.sandbox) else Machine()
