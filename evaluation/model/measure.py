@@ -77,7 +77,9 @@ def measure(
         if name not in found and name not in unmeasured:
             unmeasured[name] = (invalid or "it did not come so far") if asked[name] else "not asked for"
     metrics = ModelMetrics.from_json({**on_disk, **found, "unmeasured": unmeasured})
-    return Measured(metrics, one_line(invalid) if invalid else "", bool(memory_cap_bytes) and over)
+    return Measured(
+        metrics, one_line(invalid) if invalid else "", bool(memory_cap_bytes) and over and metrics.memory is None
+    )
 
 
 def _on_disk(folder: Path) -> dict[str, Any]:
@@ -97,6 +99,8 @@ def _short_of_memory(said: str) -> bool:
 
 
 def _why(ended: Finished) -> str:
-    """How it ended, and the last thing that it said where it crashed by itself."""
-    last = ended.output.strip().splitlines()[-1:] if not ended.timed_out else []
-    return f"{ended.how} ({one_line(last[0])})" if last else ended.how
+    """How it ended, and the line of its last words that says most where it crashed by itself."""
+    lines = [line for line in ended.output.strip().splitlines() if not line.startswith(("note:", "Loading weights"))]
+    if ended.timed_out or not lines:
+        return ended.how
+    return f"{ended.how} ({one_line(next((line for line in lines if _short_of_memory(line)), lines[-1]))})"

@@ -67,6 +67,8 @@ def _figures(model: Any, tokenizer: Any, job: dict[str, Any], gauge: Any, load_b
         "where": gauge.where,
     }
     send({"found": {"memory": memory}})
+    # Loading and generating were to fit. Times and likelihoods are asked of any model.
+    gauge.release()
     if job["repeats"]:
         send({"stage": "timing"})
         speed = measure_speed(model, prompt_tokens=prompt_tokens, new_tokens=new_tokens, repeats=job["repeats"])

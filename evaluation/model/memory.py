@@ -30,7 +30,15 @@ class CpuMeter:
         import resource
 
         most = status_bytes("VmData") + cap_bytes + SLACK_BYTES
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (most if hard < 0 else min(most, hard), hard))
+
+    def release(self) -> None:
+        """Take the cap away."""
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
 class CudaMeter:
@@ -58,6 +66,12 @@ class CudaMeter:
 
         total = torch.cuda.get_device_properties(0).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1.0, (cap_bytes + SLACK_BYTES) / total))
+
+    def release(self) -> None:
+        """Take the cap away."""
+        import torch
+
+        torch.cuda.set_per_process_memory_fraction(1.0)
 
 
 def meter(device: str) -> Any:

@@ -23,7 +23,10 @@ FEW_IN_GROUP = 16
 """As many as four bits can tell apart; 32 free values in half precision nearly all differ."""
 LEAST_IN_GROUP = 24
 """Groups with more zeros than that leaves are not looked at."""
-_SAMPLED_ROWS = 256
+_SAMPLED_ROWS = 32
+_SAMPLED_LENGTH = 4096
+_SAMPLED_GROUPS = 1024
+_SAMPLED_VALUES = 20_000
 _CONFIG_BYTES = 16 * 2**20
 
 
@@ -82,8 +85,7 @@ def _value_signs(entry: Entry) -> str:
     nonzero = int(table.count_nonzero())
     if nonzero < LEAST_VALUES:
         return ""
-    values = _distinct(table.reshape(1, -1))[0]
-    if values <= FEW_VALUES:
+    if (values := _few_in_all(table)) and values <= FEW_VALUES:
         return f"has {values} different values in {nonzero:,} weights ({entry.dtype})"
     for what, rows in (("row", table), ("column", table.T)):
         if few := _few_by_row(rows, FEW_VALUES, 2 * FEW_VALUES):
@@ -94,13 +96,22 @@ def _value_signs(entry: Entry) -> str:
     return ""
 
 
+def _few_in_all(table: Any) -> int:
+    """The number of different values, 0 where a sample shows already that they are many."""
+    flat = table.reshape(1, -1)
+    if _distinct(flat[:, :: max(1, flat.shape[1] // _SAMPLED_VALUES)])[0] > FEW_VALUES:
+        return 0
+    return _distinct(flat)[0]
+
+
 def _few_by_row(rows: Any, few: int, least: int) -> int:
     """The median number of different values in rows with at least `least` of them that aren't zero, if it is few."""
     import torch
 
     if rows.shape[1] < least:
         return 0
-    sample = rows[:: max(1, len(rows) // _SAMPLED_ROWS)]
+    count = _SAMPLED_GROUPS if rows.shape[1] == GROUP else _SAMPLED_ROWS
+    sample = rows[:: max(1, len(rows) // count), :_SAMPLED_LENGTH]
     sample = sample[sample.count_nonzero(dim=1) >= least]
     if not len(sample):
         return 0
