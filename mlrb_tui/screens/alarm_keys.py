@@ -15,7 +15,7 @@ class AlarmKeys(Screen[None]):
 
     ALARM_BINDINGS: ClassVar[tuple[BindingType, ...]] = (
         Binding(
-            "exclamation_mark", "alarms", "alarms", id="alarms.show", show=False, key_display="!",
+            "exclamation_mark", "alarms", "alarms", id="screen.alarms", key_display="!",
             tooltip="every alarm that stands: why, and what one could do",
         ),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from mlrb_tui.control.settings import Settings
 from mlrb_tui.screens.alarm_keys import AlarmKeys
 from mlrb_tui.screens.fleet_marks import Marking
 from mlrb_tui.screens.fleet_steering import Steering
-from mlrb_tui.views import fleet, steering
+from mlrb_tui.views import alarms, fleet, steering
 from mlrb_tui.views.fleet_columns import ASCII, UNICODE
 from mlrb_tui.views.fleet_header import EMPTY_STATE, HEADING, NOTHING_FOUND, header
 from mlrb_tui.widgets.fleet_look import Look
@@ -43,9 +43,9 @@ class FleetScreen(Marking, Steering, AlarmKeys):
     AUTO_FOCUS = "RunTable"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new_run", "new run", id="fleet.new", tooltip="launch an agent on a task"),
+        *AlarmKeys.ALARM_BINDINGS,
         *Steering.ANSWER_BINDINGS,
         *Steering.STEERING_BINDINGS,
-        *AlarmKeys.ALARM_BINDINGS,
         *Marking.MARKING_BINDINGS,
         Binding("slash", "filter", "filter", id="fleet.filter", key_display="/", tooltip="show only some runs"),
         Binding("o", "order", "order", id="fleet.order", tooltip="sort by something else"),
@@ -153,6 +153,8 @@ class FleetScreen(Marking, Steering, AlarmKeys):
             offered = steering.applicable(row.summary, lost=row.mood == "lost")
             # On a run that waits for nothing they lead to one that does.
             offered |= frozenset(steering.ANSWERS) if self._waiting else frozenset()
+        if row is not None and alarms.standing(row.summary):
+            offered |= {steering.ALARMS}
         if offered != self._offered:
             self._offered = offered
             self.refresh_bindings()
@@ -162,7 +164,7 @@ class FleetScreen(Marking, Steering, AlarmKeys):
         name = (binding.id or "").rpartition(".")[2]
         if name == "plots":
             return bool(self.marked)
-        return name not in steering.ALL or name in self._offered
+        return name not in steering.ONLY_WHERE_OFFERED or name in self._offered
 
     def _show_whether_empty(self, empty: bool) -> None:
         said = self.query_one("#fleet-empty", RowLines)

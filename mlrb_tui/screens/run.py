@@ -45,12 +45,12 @@ class RunScreen(RunPainting, RunMoving, RunReading, Answering, AlarmKeys, Opaque
     HORIZONTAL_BREAKPOINTS = list(_WIDTHS)  # noqa: RUF012
     VERTICAL_BREAKPOINTS = list(_HEIGHTS)  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
+        *AlarmKeys.ALARM_BINDINGS,
         *Answering.ANSWER_BINDINGS,
         *RunSteering.STEERING_BINDINGS,
         *RunSteering.CONTROL_BINDINGS,
         *RunMoving.MOVING_BINDINGS,
         *RunReading.READING_BINDINGS,
-        *AlarmKeys.ALARM_BINDINGS,
     ]
 
     def __init__(

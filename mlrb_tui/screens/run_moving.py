@@ -65,7 +65,7 @@ class RunMoving(Screen[None]):
         self.paint()
 
     def action_stops(self) -> None:
-        """Stop at all marks, or only at errors, scores or what people did."""
+        """Stop at all marks, or only at errors, alarms, scores or what people did."""
         self.stop = STOPS[(STOPS.index(self.stop) + 1) % len(STOPS)]
         self.say(f", and . stop at {'all marks' if self.stop == 'all' else self.stop}")
         self.paint()

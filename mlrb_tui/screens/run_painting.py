@@ -8,10 +8,10 @@ from agent.record.lease import Standing
 from agent.record.values import RunSummary
 from mlrb_tui.control.recording import Recording
 from mlrb_tui.screens.run_steering import RunSteering
-from mlrb_tui.views import control
+from mlrb_tui.views import alarms, control
 from mlrb_tui.views.panels import Shown
 from mlrb_tui.views.run import RunView
-from mlrb_tui.views.steering import applicable
+from mlrb_tui.views.steering import ALARMS, applicable
 from mlrb_tui.views.timeline import Moment
 from mlrb_tui.widgets.run_parts import RunHeader, RunPanels, RunStrip
 from mlrb_tui.widgets.time_line import Legend, TimeClock, TimeLine
@@ -94,11 +94,12 @@ class RunPainting(RunSteering):
 
     def _offer_keys(self, summary: RunSummary) -> None:
         """Of a moment that has passed nothing can be asked; keys then stand for the run as it is."""
+        wrong = frozenset((ALARMS,)) if alarms.standing(summary) else frozenset[str]()
         if self.recording.folder is None or self.read_only or not (self.live or self.lost):
-            self.offer(frozenset())
+            self.offer(wrong)
         elif self.view.at_end:
             pausing = any(asked.verb == "pause" for asked in self.view.transcript.open_requests)
-            self.offer(applicable(summary, lost=self.lost, pausing=pausing))
+            self.offer(applicable(summary, lost=self.lost, pausing=pausing) | wrong)
 
     def _paint_panels(self, shown: Shown) -> None:
         self.query_one(RunPanels).update(shown)

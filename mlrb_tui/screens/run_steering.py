@@ -152,4 +152,4 @@ class RunSteering(SteeringKeys, Controlling):
     def applies(self, binding: Binding) -> bool:
         """Whether a key makes sense as the run stands."""
         name = (binding.id or "").rpartition(".")[2]
-        return name not in steering.ALL or name in self.offered
+        return name not in steering.ONLY_WHERE_OFFERED or name in self.offered

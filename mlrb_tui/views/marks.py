@@ -18,6 +18,7 @@ _OF_EVENT: dict[str, MarkKind] = {
 _STOPS: dict[str, tuple[MarkKind, ...]] = {
     "all": ("error", "score", "alert", "person", "pause"),
     "errors": ("error", "alert"),
+    "alarms": ("alert",),
     "scores": ("score",),
     "people": ("person",),
 }

@@ -9,6 +9,10 @@ PAUSE_WORDS: dict[PauseStrength, str] = {"step": "pause", "command": "hold", "no
 _ASKED_ANY_TIME = ("pause", "hold", "freeze", "resume", "inject", "interrupt", "score", "limits", "kill")
 ALL = (*_ASKED_ANY_TIME, *ANSWERS)
 """Every request, by the last part of its binding's id."""
+ALARMS = "alarms"
+"""The key that shows the alarms that stand."""
+ONLY_WHERE_OFFERED = frozenset((*ALL, ALARMS))
+"""The keys that are shown only where they make sense, by the last part of their bindings' ids."""
 _LOST = ("resume", "kill")
 
 

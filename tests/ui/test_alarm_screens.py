@@ -15,7 +15,7 @@ from mlrb_tui.widgets.alarm_list import AlarmList
 from tests.ui.fleet_homes import a_run, home_of
 from tests.ui.fleet_pilot import at_cursor, opened, shown
 from tests.ui.fleet_pilot import until as wait
-from tests.ui.run_app import app_on_run, live_run, screen_text, until
+from tests.ui.run_app import app_on, app_on_run, live_run, screen_text, until
 
 LONG = "the loss is not a finite number " * 12
 NAN = StandingAlert(alert="diverged", message=LONG.strip(), hint="[/bold] a smaller learning rate?", at=1.0)
@@ -39,12 +39,14 @@ async def test_run_screen_rings_once_marks_the_run_and_shows_all_of_the_alarm(tm
         app.run_screen.alarm_bell = AlarmBell(lambda: rings.append(1))
         async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: "RUNNING" in screen_text(app))
+            assert "! alarms" not in screen_text(app)
             await pilot.press("exclamation_mark")
             assert not isinstance(app.screen, AlarmList)
             log.append(ev.AlertRaised(alert="diverged", message=LONG.strip()[:190], hint="[/bold] slower?"), step=1)
             await until(pilot, lambda: "▲ 1 alarm" in screen_text(app))
             await until(pilot, lambda: rings == [1])
-            await until(pilot, lambda: " alarms " in screen_text(app))
+            await until(pilot, lambda: " alarms · ! shows all " in screen_text(app))
+            assert "! alarms" in screen_text(app).splitlines()[-1]
             await pilot.press("exclamation_mark")
             await until(pilot, lambda: isinstance(app.screen, AlarmList) and "slower?" in screen_text(app))
             assert "diverged" in screen_text(app)
@@ -69,3 +71,15 @@ async def test_fleet_shows_the_alarms_of_the_run_at_the_cursor(tmp_path: Path, a
         await pilot.press("exclamation_mark")
         await wait(pilot, lambda: isinstance(pilot.app.screen, AlarmList), "the list")
         await wait(pilot, lambda: "[/bold] a smaller" in shown(pilot), "what helps")
+
+
+async def test_marks_of_alarms_are_jumped_to() -> None:
+    app = app_on("gpu_trouble")
+    async with app.run_test(size=(120, 40)) as pilot:
+        while app.run_screen.stop != "alarms":
+            await pilot.press("semicolon")
+        alerts = [event.seq for event in app.run_screen.view.reader.of_kinds(("alert_raised",))]
+        await pilot.press("comma")
+        assert app.run_screen.view.position == alerts[-1]
+        await pilot.press("comma", "comma", "full_stop")
+        assert app.run_screen.view.position == alerts[-2]
