@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from agent.errors import SandboxError, SandboxLost, SandboxUnavailable
 from agent.record.values import Proof
-from agent.sandbox import containers, tickets
+from agent.sandbox import containers, podman, tickets
 from agent.sandbox.base import SandboxPlan, StartedSandbox
 from agent.sandbox.containers import RUN_LABEL as RUN_LABEL
 from agent.sandbox.containers import State
-from agent.sandbox.engine import DEFAULT_IMAGE, daemon_socket, docker_answers, open_client
+from agent.sandbox.engine import DEFAULT_IMAGE, daemon_socket, docker_answers, is_podman, open_client
 from agent.sandbox.environment import container_environment
 from agent.sandbox.guested import GuestedSandbox, with_state
 from agent.sandbox.link import Cut, Standing
@@ -54,6 +54,8 @@ class DockerSandbox(GuestedSandbox):
         self._never_there = False
         """Whether the daemon could not be reached before anything was made."""
         self._checking = asyncio.Lock()
+        self._podman: bool | None = None
+        """Whether that is who runs the containers; None until it was asked."""
 
     async def start(self) -> StartedSandbox:
         """Create the container, put the workspace into it and start it; anew where the daemon goes away meanwhile."""
@@ -136,6 +138,9 @@ class DockerSandbox(GuestedSandbox):
 
     def _create(self) -> None:
         client = self._docker()
+        self._podman = is_podman(self._daemon)
+        if self._podman:
+            podman.refuse_gpus(self.plan.gpus)
         from docker.errors import APIError, ImageNotFound
 
         try:
@@ -164,6 +169,7 @@ class DockerSandbox(GuestedSandbox):
             "command": [
                 *("/usr/bin/python3", "-I", "-S", "-c", _BOOT),
                 *("--workdir", WORKDIR, "--spool-folder", "/tmp", "--spool-bytes", str(limits.output_bytes)),
+                *(podman.LISTENING if self._podman else ()),
             ],
             "entrypoint": [],
             "labels": containers.labels(plan.run, ROLE, plan.home, plan.gpus),
@@ -237,6 +243,10 @@ class DockerSandbox(GuestedSandbox):
     async def _connect(self) -> Stream:
         if self._daemon is None:
             raise FileNotFoundError("the daemon has no socket")
+        if self._podman is None:
+            self._podman = await asyncio.to_thread(is_podman, self._daemon)
+        if self._podman:
+            return await AttachedStream.of_command(self._daemon, self._name, podman.RELAY)
         return await AttachedStream.open(self._daemon, self._name)
 
     async def _check(self) -> Standing:

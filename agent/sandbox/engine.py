@@ -68,6 +68,11 @@ def docker_answers(path: Path | None = None, timeout_s: float = 0.5) -> bool:
     return _get("/_ping", path, timeout_s).startswith(b"HTTP/1.1 200")
 
 
+def is_podman(path: Path | None = None, timeout_s: float = _PATIENCE_S) -> bool:
+    """Whether what listens there is Podman's Docker-compatible service."""
+    return b"libpod-api-version" in _get("/_ping", path, timeout_s).lower()
+
+
 def image_is_there(image: str, path: Path | None = None, timeout_s: float = 2.0) -> bool:
     """Whether the daemon has the image."""
     if not image or any(character.isspace() for character in image):

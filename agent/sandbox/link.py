@@ -264,7 +264,8 @@ class Link:
             while self._stream is None:
                 if self._closed:
                     raise SandboxLost("the sandbox was stopped")
-                if await self._check() == "away":
+                standing = await self._check()
+                if standing == "away":
                     deadline = time.monotonic() + self._patience_s
                     await asyncio.sleep(_LOOK_EVERY_S)
                     continue
@@ -272,6 +273,9 @@ class Link:
                     await self._open()
                 except (OSError, Cut) as error:
                     self._drop()
+                    if standing == "frozen":
+                        # Some daemons let nobody into a container that is frozen.
+                        deadline = time.monotonic() + self._patience_s
                     if time.monotonic() > deadline:
                         raise SandboxLost("the sandbox's stream was cut", hint="`mlrb resume` tries again") from error
                     await asyncio.sleep(_LOOK_EVERY_S)

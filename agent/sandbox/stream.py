@@ -1,14 +1,20 @@
 """The byte streams that lead to a guest: a plain socket, or a container's standard streams through the daemon."""
 
 import asyncio
+import json
 import struct
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
+
+from agent.errors import SandboxUnavailable
+from agent.sandbox.daemon_http import ask_daemon, reason
 
 _READ_BYTES = 256 * 1024
 _STDERR = 2
 _ERRORS_KEPT = 4096
+_EXEC_S = 30.0
 
 
 class Stream(Protocol):
@@ -80,12 +86,30 @@ class AttachedStream:
     @classmethod
     async def open(cls, daemon: Path, container: str) -> "AttachedStream":
         """Attach; raises `OSError`, also where the daemon refuses."""
+        return await cls._upgraded(daemon, f"/containers/{container}/attach?stream=1&stdin=1&stdout=1&stderr=1", b"")
+
+    @classmethod
+    async def of_command(cls, daemon: Path, container: str, command: Sequence[str]) -> "AttachedStream":
+        """Run a command in the container, as its root, and attach to that; raises `OSError`."""
+        wish = {"AttachStdin": True, "AttachStdout": True, "AttachStderr": True, "User": "0", "Cmd": list(command)}
+        try:
+            made = await asyncio.to_thread(
+                ask_daemon, "POST", f"/containers/{container}/exec", daemon, timeout_s=_EXEC_S, body=wish
+            )
+        except SandboxUnavailable as error:
+            raise ConnectionError(error.message) from error
+        if made[0] != 201:
+            raise ConnectionError(f"the daemon runs nothing in {container}: {reason(*made)}")
+        started = json.dumps({"Detach": False, "Tty": False}).encode()
+        return await cls._upgraded(daemon, f"/exec/{json.loads(made[1])['Id']}/start", started)
+
+    @classmethod
+    async def _upgraded(cls, daemon: Path, resource: str, body: bytes) -> "AttachedStream":
         reader, writer = await asyncio.open_unix_connection(str(daemon))
         try:
-            writer.write(
-                f"POST /containers/{container}/attach?stream=1&stdin=1&stdout=1&stderr=1 HTTP/1.1\r\n"
-                "Host: docker\r\nConnection: Upgrade\r\nUpgrade: tcp\r\nContent-Length: 0\r\n\r\n".encode()
-            )
+            head_out = f"POST {resource} HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n"
+            more = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            writer.write(f"{head_out}{more}".encode() + body)
             await writer.drain()
             head = await reader.readuntil(b"\r\n\r\n")
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:

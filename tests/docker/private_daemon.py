@@ -22,8 +22,9 @@ _LEFT_OUT = (
     "./opt/build", "./opt/venv/lib/python3*/site-packages", "./usr/share/*", "./usr/lib/git-core", "./var/cache/*",
     "./var/lib/apt", "*/perl*", "*/gconv", "*.a",
 )  # fmt: skip
-_AS_THE_IMAGE = (
-    "ENV VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+AS_THE_IMAGE = (
+    "ENV VIRTUAL_ENV=/opt/venv",
+    "ENV PATH=/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "USER agent",
     "WORKDIR /home/agent/workspace",
 )
@@ -112,14 +113,10 @@ class PrivateDaemon:
 
     def load_image(self) -> None:
         """Copy the sandbox's image over from the machine's own daemon, without its Python packages."""
-        pack = ["docker", "run", "--rm", "--user", "0", "--network", "none", DEFAULT_IMAGE, "tar", "-C", "/"]
-        pack += ["--one-file-system", *(f"--exclude={pattern}" for pattern in _LEFT_OUT), "-cf", "-", "."]
-        changes = [word for change in _AS_THE_IMAGE for word in ("--change", change)]
-        with subprocess.Popen(pack, stdout=subprocess.PIPE) as packing:
+        changes = [word for change in AS_THE_IMAGE for word in ("--change", change)]
+        with packing() as packed:
             load = ["docker", "--host", self.address, "import", *changes, "-", DEFAULT_IMAGE]
-            subprocess.run(load, stdin=packing.stdout, stdout=subprocess.DEVNULL, check=True)
-        if packing.returncode != 0:
-            raise RuntimeError("the image could not be copied")
+            subprocess.run(load, stdin=packed.stdout, stdout=subprocess.DEVNULL, check=True)
 
     def said(self) -> str:
         """The end of its log."""
@@ -173,6 +170,17 @@ class PrivateDaemon:
             if words and words[0].endswith(b"containerd") and mark in words:
                 found.append(int(entry.name))
         return found
+
+
+@contextmanager
+def packing() -> Iterator["subprocess.Popen[bytes]"]:
+    """The image's files as they come out of the machine's own daemon, on stdout; without what no test needs."""
+    pack = ["docker", "run", "--rm", "--user", "0", "--network", "none", DEFAULT_IMAGE, "tar", "-C", "/"]
+    pack += ["--one-file-system", *(f"--exclude={pattern}" for pattern in _LEFT_OUT), "-cf", "-", "."]
+    with subprocess.Popen(pack, stdout=subprocess.PIPE) as packed:
+        yield packed
+    if packed.returncode != 0:
+        raise RuntimeError("the image could not be copied")
 
 
 def may_run_daemons() -> bool:

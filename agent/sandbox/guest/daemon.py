@@ -6,6 +6,7 @@ import os
 import selectors
 import signal
 import socket
+import struct
 
 from .channel import Channel
 from .command import Command
@@ -28,6 +29,7 @@ class Daemon:
         self._sessions = Sessions(setting, self._watch, self._unwatch, lambda: self._meter.oom_kills() or 0)
         self._channel: Channel | None = None
         self._listener: socket.socket | None = None
+        self._admitted: int | None = None
         self._writings: dict[object, Writing] = {}
         self._worker = Worker(setting.workdir)
         self._ended = False
@@ -39,9 +41,10 @@ class Daemon:
         self._open(Channel(source, target))
         self._run()
 
-    def serve_socket(self, listener: socket.socket) -> None:
-        """Serve whoever connected last, until told to shut down."""
+    def serve_socket(self, listener: socket.socket, admitted: int | None = None) -> None:
+        """Serve whoever connected last, of this user only where one is given, until told to shut down."""
         listener.setblocking(False)
+        self._admitted = admitted
         self._listener = listener
         self._watch(listener.fileno(), "listener")
         self._run()
@@ -85,6 +88,10 @@ class Daemon:
         try:
             connection, _ = self._listener.accept()
         except BlockingIOError:
+            return
+        if self._admitted is not None and _user_of(connection) != self._admitted:
+            # The agent's processes can reach the socket as well, and can't become anybody else.
+            connection.close()
             return
         self._close()
         self._open(Channel(connection.fileno(), connection.fileno(), connection))
@@ -177,6 +184,12 @@ class Daemon:
             raise
         if request["last"]:
             self._writings.pop(key).finish()
+
+
+def _user_of(connection: socket.socket) -> int:
+    """Whose process is at the other end; the kernel says so."""
+    size = struct.calcsize("3i")
+    return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[1])
 
 
 def _hear_children() -> int:

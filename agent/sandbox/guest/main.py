@@ -1,4 +1,4 @@
-"""Start the guest: as a container's first process on its standard streams, or beside a host on a socket."""
+"""Start the guest: as a container's first process, on its standard streams or a socket for root; or beside a host."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--spool-bytes", type=int, required=True)
     parser.add_argument("--memory-bytes", type=int, default=0)
     parser.add_argument("--listen", type=int, default=-1, help="an inherited, listening socket")
+    parser.add_argument("--name", default="", help="listen on an abstract socket of that name, to root alone")
     wish = parser.parse_args(arguments)
     contained = wish.listen < 0
     _settle(contained, wish.memory_bytes)
@@ -32,10 +33,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     daemon = Daemon(
         Setting(wish.workdir, wish.spool_folder, wish.spool_bytes, own_group=contained, environment=dict(os.environ))
     )
-    if contained:
+    if wish.name:
+        daemon.serve_socket(_named(wish.name), admitted=0)
+    elif contained:
         daemon.serve_stream(0, 1)
     else:
         daemon.serve_socket(socket.socket(fileno=wish.listen))
+
+
+def _named(name: str) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"\0{name}")
+    listener.listen(4)
+    return listener
 
 
 def _settle(contained: bool, memory_bytes: int) -> None:
