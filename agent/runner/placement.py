@@ -4,6 +4,7 @@ There is no choice between machines here: an engine that schedules over many wou
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from agent.record.home import Home, RunFolder
 from agent.record.request import RunRequest
 from agent.runner.journal import Journal
 from agent.sandbox import on_machine
+from agent.sandbox.containers import CLAIM
 from agent.sandbox.gpu_list import ListedGpu
 from agent.sandbox.gpu_wish import GpuWish, parse_wish
 from agent.sandbox.ledger import Held, Ledger, LedgerFile, Waiting
@@ -61,8 +63,12 @@ class MachinePlacement:
         wish: GpuWish,
         journal: Journal,
         before: ev.RunPlaced | None = None,
+        *,
+        image: str | None = None,
     ) -> None:
+        """`image` is what its container is made of; None where it has none, and so nothing to claim GPUs with."""
         self._run = run
+        self._image = image
         self._home = home
         self._machine = machine
         self._wish = wish
@@ -104,6 +110,11 @@ class MachinePlacement:
                 file.ledger = _with(file.ledger, Held(run=self._run, gpus=gpus, since=time.time()))
 
     def _leave(self) -> None:
+        held = self._file.read().place_of(self._run)
+        if held is not None and held.gpus and self._image is not None:
+            # What can't be let go of now is found as left over, and taken over by whoever of ours wants it next.
+            with contextlib.suppress(SandboxUnavailable):
+                on_machine.release_gpus(self._machine, self._run, self._home.mark())
         with self._file.locked() as file:
             file.ledger = file.ledger.without(self._run)
 
@@ -114,8 +125,8 @@ class MachinePlacement:
             why = "its turn is not yet" if ahead else full
             if not ahead and not full:
                 free = self._free(file.ledger, gpus) if count else []
-                if len(free) >= count:
-                    given = tuple(gpu.uuid for gpu in free[:count])
+                given = tuple(gpu.uuid for gpu in free[:count])
+                if len(free) >= count and self._claimed(given):
                     held = Held(run=self._run, gpus=given, since=time.time())
                     file.ledger = _with(file.ledger.without(self._run), held)
                     return given
@@ -151,15 +162,29 @@ class MachinePlacement:
             return
         try:
             seen = on_machine.gpus_in_containers(self._machine)
+            mark = self._home.mark()
         except SandboxUnavailable as error:
             self._out_of_reach = error.message
         else:
             self._out_of_reach = ""
-            ours = {(self._home.mark(), one.run) for one in ledger.held} | {(self._home.mark(), self._run)}
-            self._taken_elsewhere = frozenset(
-                gpu for whose, taken in seen.items() if whose not in ours for gpu in taken
-            )
+            ours = {one.run for one in ledger.held} | {self._run}
+            # A claim of ours that the ledger does not know is one of a run that is over: it is taken over.
+            others = [one for one in seen if one.home != mark or (one.run not in ours and one.role != CLAIM)]
+            self._taken_elsewhere = frozenset(gpu for one in others for gpu in one.gpus)
         self._looked_at = time.monotonic()
+
+    def _claimed(self, gpus: tuple[str, ...]) -> bool:
+        """Whether they are ours for other homes as well, which may just have chosen the same."""
+        if not gpus or self._image is None:
+            return True
+        try:
+            lost = on_machine.claim_gpus(self._machine, gpus, self._run, self._home.mark(), self._image)
+        except SandboxUnavailable as error:
+            self._out_of_reach = error.message
+            return False
+        if lost:
+            self._taken_elsewhere |= {lost}
+        return not lost
 
     def _who_has_them(self, gpus: Sequence[ListedGpu]) -> str:
         elsewhere = sum(gpu.uuid in self._taken_elsewhere for gpu in gpus)
@@ -183,7 +208,9 @@ def placement_for(
     """The placement of a run on the machine that it names; `before` is what it had before its runner went."""
     home = Home(folder.path.parent.parent)
     wish = parse_wish(request.gpus, of_task=task.at(request.scale).compute.gpus)
-    return MachinePlacement(home, folder.run, machine_of(home, request.sandbox), wish, journal, before)
+    image = None if request.sandbox == "local" else request.image
+    machine = machine_of(home, request.sandbox)
+    return MachinePlacement(home, folder.run, machine, wish, journal, before, image=image)
 
 
 def _with(ledger: Ledger, held: Held) -> Ledger:

@@ -18,6 +18,8 @@ RUN_LABEL = "mlrb.run"
 ROLE_LABEL = "mlrb.role"
 HOME_LABEL = "mlrb.home"
 GPUS_LABEL = "mlrb.gpus"
+CLAIM = "claim"
+"""The role of a container that only says whose a GPU is (`agent.sandbox.claims`)."""
 
 _REMOVAL_S = 10.0
 
@@ -30,7 +32,7 @@ class Container:
     name: str
     run: str
     role: str
-    """`sandbox` or `grader`."""
+    """`sandbox`, `grader` or `claim`."""
     home: str
     """The mark of the home that its run belongs to; empty where it was made without one."""
     state: str
@@ -72,9 +74,10 @@ def labelled(run: str = "", daemon: Path | None = None, timeout_s: float = REQUE
     return [_container(entry) for entry in json.loads(body)]
 
 
-def of_run(run: str, home: str, daemon: Path | None = None) -> list[Container]:
-    """The run's containers, but for those that say that they are another home's."""
-    return [found for found in labelled(run, daemon) if not (found.home and home and found.home != home)]
+def of_run(run: str, home: str, daemon: Path | None = None, *, claims: bool = False) -> list[Container]:
+    """The run's containers, but for those that say that they are another home's, and for its claims unless wished."""
+    ours = [found for found in labelled(run, daemon) if not (found.home and home and found.home != home)]
+    return [found for found in ours if claims or found.role != CLAIM]
 
 
 def daemon_version(daemon: Path | None = None, timeout_s: float = REQUEST_TIMEOUT_S) -> str:
@@ -137,30 +140,31 @@ def switch(
     return "" if status == 204 else reason(status, body)
 
 
-def clear(run: str, home: str, daemon: Path | None = None) -> tuple[int, list[str]]:
-    """Remove all containers of a run, and see to it that none that was asked for comes later.
+def clear(run: str, home: str, daemon: Path | None = None, *, claims: bool = False) -> tuple[int, list[str]]:
+    """Remove all containers of a run, and see to it that none that was asked for comes later; what it has claimed stays
+    its own unless that is to go as well.
 
     Returns how many processes ended with them, and what is left and why. Raises `SandboxUnavailable` where no daemon
     answers.
     """
     wished = tickets.take_back(run, daemon)
-    ended, left = _removed(run, home, daemon)
+    ended, left = _removed(run, home, daemon, claims=claims)
     if wished:
         # What the daemon had begun to make can't be called off: it is removed as soon as it is there.
         unmade = tickets.wait_made(wished, lambda: {found.name for found in of_run(run, home, daemon)}, daemon)
-        more, left = _removed(run, home, daemon)
+        more, left = _removed(run, home, daemon, claims=claims)
         tickets.take_back(run, daemon)
         ended, left = ended + more, [*left, *(f"{name} (the daemon is still making it)" for name in unmade)]
     return ended, left
 
 
-def _removed(run: str, home: str, daemon: Path | None) -> tuple[int, list[str]]:
+def _removed(run: str, home: str, daemon: Path | None, *, claims: bool) -> tuple[int, list[str]]:
     ended = 0
     refused: dict[str, str] = {}
-    for container in of_run(run, home, daemon):
+    for container in of_run(run, home, daemon, claims=claims):
         ended += processes_in(container, daemon)
         refused[container.container_id] = remove(container, daemon)
-    return ended, [_left(found, refused) for found in _still_there(run, home, daemon)]
+    return ended, [_left(found, refused) for found in _still_there(run, home, daemon, claims=claims)]
 
 
 def proofs(ended: int, left: list[str]) -> tuple[Proof, ...]:
@@ -172,10 +176,10 @@ def proofs(ended: int, left: list[str]) -> tuple[Proof, ...]:
     )
 
 
-def _still_there(run: str, home: str, daemon: Path | None) -> list[Container]:
+def _still_there(run: str, home: str, daemon: Path | None, *, claims: bool) -> list[Container]:
     """What is left of a run; a removal that is under way is waited for."""
     deadline = time.monotonic() + _REMOVAL_S
-    while (left := of_run(run, home, daemon)) and time.monotonic() < deadline:
+    while (left := of_run(run, home, daemon, claims=claims)) and time.monotonic() < deadline:
         if not any(found.state == "removing" for found in left):
             break
         time.sleep(0.1)

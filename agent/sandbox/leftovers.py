@@ -117,7 +117,7 @@ def clear_containers(home: Home, run: str, sandbox: str) -> tuple[Proof, ...]:
     # A run on another machine may have been graded here.
     for place in where_graded(sandbox):
         with daemon_of(home, place) as daemon:
-            more, still = containers.clear(run, home.mark(), daemon)
+            more, still = containers.clear(run, home.mark(), daemon, claims=True)
         ended, left = ended + more, [*left, *still]
     return containers.proofs(ended, left)
 

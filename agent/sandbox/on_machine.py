@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from agent.errors import RecordError, SandboxUnavailable
 from agent.record.home import Home
-from agent.sandbox import containers, ssh
+from agent.sandbox import claims, containers, ssh
+from agent.sandbox.containers import Container
 from agent.sandbox.engine import DEFAULT_IMAGE, docker_answers, image_is_there, require
 from agent.sandbox.gpu_list import GpuList, ListedGpu, Runner, list_gpus, usable
 from agent.sandbox.gpu_wish import GpuWish
@@ -108,14 +109,29 @@ def _suiting(host: str, gpus: Sequence[ListedGpu], wish: GpuWish) -> list[Listed
     return found
 
 
-def gpus_in_containers(machine: Machine) -> dict[tuple[str, str], tuple[str, ...]]:
-    """By home and run, the GPUs that containers there were given, whosever they are."""
+def gpus_in_containers(machine: Machine) -> list[Container]:
+    """The containers there that were given GPUs, or claim some, whosever they are."""
     if machine.here and not docker_answers():
-        return {}
+        return []
     with _reached(machine) as tunnel:
         daemon = None if tunnel is None else tunnel.socket
         seen = containers.labelled(daemon=daemon, timeout_s=_ASK_S)
-    return {(one.home, one.run): one.gpus for one in seen if one.gpus}
+    return [one for one in seen if one.gpus]
+
+
+def claim_gpus(machine: Machine, gpus: Sequence[str], run: str, home: str, image: str) -> str:
+    """Claim them there for a run; the first that another home has just claimed, in which case none is ours.
+
+    Raises `SandboxUnavailable`.
+    """
+    with _reached(machine) as tunnel:
+        return claims.claim(gpus, run, home, image or DEFAULT_IMAGE, None if tunnel is None else tunnel.socket)
+
+
+def release_gpus(machine: Machine, run: str, home: str) -> None:
+    """Let others have what that run has claimed there; raises `SandboxUnavailable`."""
+    with _reached(machine) as tunnel:
+        claims.release(run, home, None if tunnel is None else tunnel.socket)
 
 
 def look_at(home: Home, machines: Sequence[Machine]) -> list[SeenMachine]:
