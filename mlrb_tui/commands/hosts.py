@@ -1,18 +1,22 @@
 """`mlrb hosts` and `mlrb queue`: machines, what is free on them, and who waits for them."""
 
 import argparse
+import shutil
 import time
 
 import msgspec
 
+from agent.record import index
 from agent.record.home import Home
 from agent.sandbox.on_machine import SeenMachine
 from mlrb_tui.commands.output import print_json, print_table, say
 from mlrb_tui.control import hosts as control
 from mlrb_tui.views import hosts as views
 from mlrb_tui.views import words
+from mlrb_tui.views.host_rows import Surroundings, host_rows
 from tasks.errors import UsageError
 
+_WIDTH = 160
 _QUEUE = ("place", "run", "host", "waits for", "since", "moved by")
 
 
@@ -24,13 +28,10 @@ def hosts(options: argparse.Namespace) -> int:
         for one in found:
             print_json(_as_json(one))
         return 0
-    print_table([views.as_cells(one) for one in found], views.COLUMNS)
-    for one in found:
-        for line in views.below(one):
-            print(line)
-    for one in found:
-        if one.trouble:
-            say(f"{one.name}: {one.trouble}" + (f"\n      {one.hint}" if one.hint else ""))
+    width = shutil.get_terminal_size((_WIDTH, 24)).columns
+    runs = {one.run: one for one in index.summaries(home)}
+    for line in host_rows(found, Surroundings(width, runs, time.time())):
+        print("".join(span.text for span in line.line).rstrip())
     return 0
 
 

@@ -1,6 +1,7 @@
 """The hosts screen: machines, what is free on them, who is there, and the queue, which can be changed here."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -8,12 +9,14 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from agent.record import index
 from agent.record.home import Home, RunFolder
 from agent.record.text import printable
+from agent.record.values import RunSummary
 from agent.sandbox.on_machine import SeenMachine
 from mlrb_tui.control import hosts as control
 from mlrb_tui.screens.fleet_steering import Steering
-from mlrb_tui.views.host_rows import EMPTY, host_rows, trouble_rows
+from mlrb_tui.views.host_rows import LOOKING, HostRow, Surroundings, heading, host_rows, trouble_rows
 from mlrb_tui.views.rows import Span
 from mlrb_tui.widgets.host_list import HostList
 from mlrb_tui.widgets.row_lines import KeyLine, RowLines
@@ -48,10 +51,12 @@ class HostsScreen(Steering):
         self.sending = asyncio.Lock()
         self._look_at = look
         self._wake = asyncio.Event()
+        self._found: list[SeenMachine] = []
+        self._runs: dict[str, RunSummary] = {}
 
     def compose(self) -> ComposeResult:
         yield RowLines((Span(" hosts", "strong"),), id="hosts-header")
-        yield HostList(EMPTY, id="hosts-list")
+        yield HostList(LOOKING, id="hosts-list")
         yield KeyLine(applies=self.applies, id="hosts-keys")
 
     def on_mount(self) -> None:
@@ -61,18 +66,31 @@ class HostsScreen(Steering):
     async def _keep_looking(self) -> None:
         while True:
             try:
-                found = await asyncio.to_thread(self._look_at, self._home)
+                self._found, self._runs = await asyncio.to_thread(self._looked)
             except MlrbError as error:
                 self.query_one(HostList).take(trouble_rows(error.message, error.hint))
             else:
-                self.query_one(HostList).take(host_rows(found))
-                reached = sum(one.reachable for one in found)
-                self._show_header(f"{reached} of {len(found)} reached", "muted")
+                self.query_one(HostList).take(self._rows())
+                self._show_header(heading(self._found), "muted")
             self._wake.clear()
             try:
                 await asyncio.wait_for(self._wake.wait(), _LOOK_EVERY_S)
             except TimeoutError:
                 continue
+
+    def _looked(self) -> tuple[list[SeenMachine], dict[str, RunSummary]]:
+        found = self._look_at(self._home)
+        there = {run for one in found for run in (*one.runs, *(each.run for each in one.waiting))}
+        return found, {one.run: one for one in index.summaries(self._home) if one.run in there}
+
+    def _rows(self) -> list[HostRow]:
+        width = max(1, self.size.width - HostList.MARGIN)
+        return host_rows(self._found, Surroundings(width, self._runs, time.time()))
+
+    def on_resize(self) -> None:
+        """Rows are as wide as the screen is."""
+        if self._found:
+            self.query_one(HostList).take(self._rows())
 
     def _show_header(self, said: str, tone: str) -> None:
         line = (Span(" hosts", "strong"), Span(f"   {printable(said)}", tone))

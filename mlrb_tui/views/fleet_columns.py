@@ -142,7 +142,7 @@ def _doing(row: FleetRow, context: Context) -> Cell:
         case "ended":
             return _ended(row)
         case "queued":
-            return (("waits to be taken up", "muted"),)
+            return ((activity(summary, context.now), "muted"),)
         case "paused" if summary.pause_limit is not None:
             return ((f"limit {summary.pause_limit} reached", "warn"), *_since(summary.paused_at, context))
         case "paused":

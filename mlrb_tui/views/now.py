@@ -31,7 +31,8 @@ def activity(summary: RunSummary, now: float) -> str:
         case "ended":
             return ""
         case "queued":
-            return "waits to be taken up"
+            # It says of itself what it waits for once it has a runner.
+            return one_line(summary.now, 120) or "waits to be taken up"
         case "paused" if summary.pause_limit is not None:
             return f"the limit on {summary.pause_limit} is reached"
         case "paused":

@@ -22,6 +22,9 @@ class HostList(RowLines, can_focus=True):
         Binding("enter", "open", "open", id="move.open", tooltip="the run under the cursor"),
     ]
 
+    MARGIN: ClassVar[int] = 3
+    """Columns beside a row: the cursor's at the left, an empty one at the right."""
+
     class Opened(Message):
         """A run is to be opened."""
 
@@ -57,8 +60,11 @@ class HostList(RowLines, can_focus=True):
         self._move_to(self._cursor)
 
     def action_move(self, by: int) -> None:
-        """The row above or below."""
-        self._move_to(self._cursor + by)
+        """The row above or below; an empty one is passed over."""
+        at = self._cursor + by
+        while 0 < at < len(self._rows) - 1 and not self._rows[at].line:
+            at += by
+        self._move_to(at)
 
     def action_page(self, by: int) -> None:
         """As many rows as are shown."""

@@ -1,6 +1,8 @@
 """What the command line says of machines reached by SSH: mistakes at once, and the image built over there."""
 
+import contextlib
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -9,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from agent.record import events as ev
-from agent.sandbox.engine import DEFAULT_IMAGE, client
+from agent.sandbox.engine import DEFAULT_IMAGE, client, image_is_there
 from tests.docker.loopback import NAME, Loopback, loopback
 from tests.process.runner_runs import Runs, bash, script_line
 from tests.process.test_kill_hung import mlrb
 
 WHERE = f"docker@{NAME}"
 TAG = "mlrb-remote-test:latest"
+BASE = os.environ.get("MLRB_BASE", "mlrb-base:bookworm")
 AT_ONCE_S = 30.0
 """Far less than a tunnel's whole patience; a busy machine takes its time."""
 
@@ -147,6 +150,23 @@ def test_image_that_cannot_be_built_over_there_is_one_line(runs: Runs) -> None:
     assert ran.returncode == 3
     assert "Traceback" not in ran.stderr
     assert "the image was not built" in ran.stderr or "the build was cut off" in ran.stderr
+
+
+def test_image_is_built_over_there_with_its_progress(runs: Runs) -> None:
+    if not image_is_there(BASE):
+        pytest.skip(f"there is no image {BASE}: .ci/docker makes it")
+    # The daemon over there is the one that built the image here, and knows all steps but the label.
+    ran = mlrb(runs, "image", "build", "--host", NAME, "--base", BASE, "--tag", TAG)
+    try:
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stdout.strip() == TAG
+        assert [line for line in ran.stderr.splitlines() if line.startswith("Step 1/")]
+        assert "Successfully" in ran.stderr
+        with client() as docker:
+            assert docker.images.get(TAG).labels["mlrb.recipe"]
+    finally:
+        with client() as docker, contextlib.suppress(Exception):
+            docker.images.remove(TAG)
 
 
 def test_build_on_a_machine_that_is_off_does_not_build_here(runs: Runs, there: Loopback) -> None:

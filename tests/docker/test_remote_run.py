@@ -23,6 +23,11 @@ WRITES = bash(
     f"for i in $(seq {LINES}); do echo line $i of some output that is long enough to be seen; sleep 0.015; done;"
     " python3 -c 'print(*range(20000))'; echo 5 > answer.txt"
 )
+WRITTEN = (
+    "".join(f"line {number} of some output that is long enough to be seen\n" for number in range(1, LINES + 1))
+    + " ".join(map(str, range(20_000)))
+    + "\n"
+)
 COUNTS = bash("echo once >> count.txt; cat count.txt; until [ -e go.txt ]; do sleep 0.05; done; echo 7 > answer.txt")
 
 
@@ -62,8 +67,10 @@ def test_run_with_three_cut_tunnels_is_byte_for_byte_the_run_without(runs: Runs,
     for part in (1, 2, 3):
         until(lambda part=part: len(output_of(run)) > part * 5000, "it writes")  # type: ignore[misc]
         cut_and_wait(there)
+        # All three fall into the output of the one command.
+        assert not [body for body in run.bodies(ev.ToolFinished) if body.tool == "bash"]
     assert run.ended().outcome == "submitted"
-    assert output_of(run) == output_of(uncut)
+    assert output_of(run) == output_of(uncut) == WRITTEN
     assert len(re.findall(r"^line \d", output_of(run), re.MULTILINE)) == LINES
     assert len(run.bodies(ev.ToolCalled)) == len(uncut.bodies(ev.ToolCalled)) == 2
     [started] = run.bodies(ev.SandboxStarted)
@@ -71,6 +78,28 @@ def test_run_with_three_cut_tunnels_is_byte_for_byte_the_run_without(runs: Runs,
     score = run.bodies(ev.Graded)[-1].score
     assert (score.value, score.valid, score.isolation) == (5.0, True, "docker")
     assert all(proof.proven for proof in run.bodies(ev.SandboxStopped)[-1].proofs)
+
+
+def test_runner_killed_while_its_tunnel_is_down_and_revived_when_it_is_back_loses_no_byte(
+    runs: Runs, there: Loopback
+) -> None:
+    run = runs.start([WRITES, script_line("submit")], sandbox=WHERE)
+    until(lambda: len(output_of(run)) > 5000, "it writes")
+    there.stop()
+    there.cut()
+    until(lambda: there.word().state == "failed", "the tunnel is down")
+    assert run.process is not None
+    run.process.kill()
+    run.process.wait()
+    kept = len(output_of(run))
+    there.start()
+    run.launch("--resume")
+    # Cut once more while what was missed is made up for.
+    until(lambda: len(output_of(run)) > kept, "it goes on")
+    cut_and_wait(there)
+    assert run.ended().outcome == "submitted"
+    assert output_of(run) == WRITTEN
+    assert len([body for body in run.bodies(ev.ToolCalled) if body.tool == "bash"]) == 1
 
 
 def test_keeper_killed_with_its_tunnel_is_replaced_by_whoever_needs_it(runs: Runs, there: Loopback) -> None:

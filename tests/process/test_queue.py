@@ -84,6 +84,25 @@ def test_eight_runs_on_two_gpus_work_two_at_a_time(runs: Runs, cards: list[str])
     assert queue(runs) == []
 
 
+def test_slices_of_two_cards_are_given_one_by_one(runs: Runs, tmp_path: Path) -> None:
+    slices = FakeGpus(tmp_path / "bin").slices(cards=2, each=2)
+    made = start(runs, 6)
+    assert sorted(given(run) for run in made[:4]) == slices
+    waiting = [run.folder.run for run in made[4:]]
+    assert queue(runs) == waiting
+    listed = {line["run"]: line for line in map(json.loads, mlrb(runs, "ls", "--json").stdout.splitlines())}
+    assert {listed[run]["state"] for run in waiting} == {"queued"}
+    assert "waits for a GPU on local" in mlrb(runs, "ls").stdout
+    shown = json.loads(mlrb(runs, "hosts", "--json").stdout)
+    assert {gpu["uuid"]: gpu["run"] for gpu in shown["gpus"]} == {given(run): run.folder.run for run in made[:4]}
+    assert [one["run"] for one in shown["waiting"]] == waiting
+    for run in made:
+        go(run)
+    for run in made:
+        assert run.ended().outcome == "submitted"
+        assert (run.folder.work / "gpus.txt").read_text().strip() == given(run)
+
+
 def test_waiting_runs_are_moved_and_killed(runs: Runs, cards: list[str]) -> None:
     one, two, third, fourth, fifth = start(runs, 5)
     assert queue(runs) == [run.folder.run for run in (third, fourth, fifth)]

@@ -55,7 +55,7 @@ async def test_waiting_runs_are_moved_and_killed_from_here(home: Home) -> None:
         await until(pilot, lambda: "sooner" in shown(pilot), "its keys")
         await pilot.press("u")
         await until(pilot, lambda: waiting_in(home) == [RUNS[2], RUNS[1]], "the other order")
-        await until(pilot, lambda: f"1.          {RUNS[2]}" in shown(pilot), "that order is shown")
+        await until(pilot, lambda: f"1.       {RUNS[2]}" in shown(pilot), "that order is shown")
         await pilot.press("k", "y")
         await until(pilot, lambda: bool(posted(home, RUNS[2])), "the kill of the run that the cursor stayed with")
         await pilot.press("escape")
@@ -122,7 +122,7 @@ def believable(_: Home) -> list[SeenMachine]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 40)], ids=["80x24", "160x40"])
+@pytest.mark.parametrize("size", [(80, 24), (160, 48), (200, 60)], ids=["80x24", "160x48", "200x60"])
 @pytest.mark.parametrize("theme", ["mlrb-dark", "mlrb-light"])
 def test_hosts_screen_looks_as_it_should(
     snap_compare: Callable[..., bool], home: Home, size: tuple[int, int], theme: Literal["mlrb-dark", "mlrb-light"]

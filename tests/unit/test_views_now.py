@@ -55,3 +55,10 @@ def test_what_a_pause_waits_for_is_named() -> None:
     assert what_it_waits_for(_summary(CALLED), 103.5) == "`sleep 600` runs"
     assert what_it_waits_for(_summary(question), 105.0) == "a bash call waits for a person's word (2 s so far)"
     assert what_it_waits_for(_summary(ev.RunPaused(strength="step", by="ann")), 105.0) == "the run is paused"
+
+
+def test_a_run_in_the_queue_says_what_it_waits_for() -> None:
+    waits = _summary(ev.RunQueued(host="gpu-box", gpus=2, ahead=3, why="no GPU is free"))
+    assert waits.state == "queued"
+    assert activity(waits, 104.0) == "waits for 2 GPUs on gpu-box, 3 ahead"
+    assert activity(RunSummary(state="queued"), 104.0) == "waits to be taken up"
