@@ -109,7 +109,7 @@ def test_gpu_that_idles_under_a_command_alarms_and_is_cleared(runs: Runs, nvml: 
 def test_gpu_that_works_without_a_word_alarms_until_the_command_prints(runs: Runs, nvml: FakeNvml) -> None:
     nvml.set(util=90)
     command = "until [ -e enough ]; do sleep 0.1; done; while sleep 0.2; do echo on; done"
-    run = runs.start([bash(command), script_line("submit")], alarms=AlarmSettings(gpu_silent_s=1.5))
+    run = runs.start([bash(command), script_line("submit")], gpus="1", alarms=AlarmSettings(gpu_silent_s=1.5))
     assert "printed nothing" in run.wait_for(ev.AlertRaised, lambda body: body.alert == "gpu_silent").message
     (run.folder.work / "enough").touch()
     run.wait_for(ev.AlertCleared, lambda body: body.alert == "gpu_silent")
