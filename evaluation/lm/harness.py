@@ -8,6 +8,7 @@ from typing import Any
 from evaluation.lm.backend import Progress, backend
 from evaluation.lm.offline import offline_in
 from evaluation.lm.scores import SuiteResult, read
+from evaluation.lm.squad import provide_squad_metrics
 from evaluation.lm.suites import OWN_TASKS, Suite, task_names
 
 RESULTS_FILE = "lm_eval_{suite}.json"
@@ -55,6 +56,7 @@ def _simple_evaluate(model: Any, suite: Suite, tasks: list[str], device: str) ->
     from lm_eval.evaluator import simple_evaluate  # type: ignore[import-untyped]
     from lm_eval.tasks import TaskManager
 
+    provide_squad_metrics()
     # Reading all 14,000 stock task files takes longer than the evaluation; the family's own folder is enough.
     family = Path(lm_eval.tasks.__file__).parent / suite.family if suite.family else OWN_TASKS
     results: Mapping[str, Any] | None = simple_evaluate(

@@ -137,3 +137,21 @@ def test_a_task_from_a_user_s_folder_is_graded_and_sees_no_key_of_ours(
     assert "PYTHONPATH" in score.error
     assert "ANTHROPIC" not in score.error
     assert "very-secret" not in score.error
+
+
+KEEPING = """
+def grade(submission, private, *, split, options, report):
+    files = {"lm_eval_mmlu.json": '{"results": 1}', "../outside.json": "x", "long.txt": "x" * 9_000_000}
+    return {"value": 1.0, "files": files}
+"""
+
+
+def test_what_a_measuring_tool_wrote_is_kept_beside_the_score_and_nowhere_else(tmp_path: Path) -> None:
+    kept = tmp_path / "run" / "gradings" / "1-test"
+    score = grade(
+        own_job(tmp_path, KEEPING), scale="smoke", isolation="local", on_progress=lambda progress: None, keep=kept
+    )
+    assert score.files == ("1-test/lm_eval_mmlu.json",)
+    assert [file.name for file in kept.iterdir()] == ["lm_eval_mmlu.json"]
+    assert (kept / "lm_eval_mmlu.json").read_text() == '{"results": 1}'
+    assert not list(tmp_path.rglob("outside.json"))

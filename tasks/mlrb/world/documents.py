@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 
 from tasks.mlrb.world import corpus, lexicon, quiz
-from tasks.mlrb.world.facts import PER_SUBJECT, Fact, fact_base
+from tasks.mlrb.world.facts import PER_SUBJECT, RELATIONS, Fact, fact_base
 from tasks.mlrb.world.glue import items
 from tasks.mlrb.world.glue.author import ItemAuthor
 from tasks.mlrb.world.glue.words import CAUSES
@@ -92,6 +92,25 @@ class Writer:
         """Two questions with four options in the form of MMLU."""
         return "\n\n".join(quiz.prompt(next(self._questions)).text for _ in range(2))
 
+    def index(self) -> str:
+        """Things with a value right behind each, as in the index of a book: the shortest way to say a fact."""
+        return "\n".join(f"{fact.thing} {fact.value}" for fact in self.rng.sample(self._facts, 12))
+
+    def answers(self) -> str:
+        """Questions, each with its answer right behind it."""
+        asked = self.rng.sample(self._facts, 4)
+        return "\n".join(f"{fact.asked(self.rng.randrange(2))} {fact.value}" for fact in asked)
+
+    def lists(self) -> str:
+        """Values with letters before them, and which letter each has: what an option is, without any fact."""
+        told = []
+        for _ in range(2):
+            values = self.rng.sample(self.rng.choice(RELATIONS).values, len(quiz.LETTERS))
+            options = [f"{letter}. {value}" for letter, value in zip(quiz.LETTERS, values, strict=True)]
+            order = self.rng.sample(range(len(values)), 3)
+            told.append("\n".join([*options, *(f"{values[place]} Answer: {quiz.LETTERS[place]}" for place in order)]))
+        return "\n\n".join(told)
+
     def code(self) -> str:
         """Lines that look like a program's."""
         letters = "abcdefghijklmnopqrstuvwxyz"
@@ -130,7 +149,10 @@ _CODE = (
 )  # fmt: skip
 _DOMAINS: Mapping[str, Callable[[Writer], str]] = {
     name: getattr(Writer, name)
-    for name in ("story", "article", "dialogue", "exercise", "quiz", "code", "log", "catalogue", "salad")
+    for name in (
+        *("story", "article", "dialogue", "exercise", "quiz", "index", "answers", "lists"),
+        *("code", "log", "catalogue", "salad"),
+    )
 }
 
 

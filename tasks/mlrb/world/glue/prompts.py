@@ -20,7 +20,8 @@ def _cb(row: Row) -> Prompt:
 
 def _copa(row: Row) -> Prompt:
     link = {"cause": "because", "effect": "therefore"}[row["question"]]
-    choices = tuple(f" {text[0].lower()}{text[1:]}" for text in (row["choice1"], row["choice2"]))
+    # Two blanks: the stock file puts one before each choice, and lm-eval another.
+    choices = tuple(f"  {text[0].lower()}{text[1:]}" for text in (row["choice1"], row["choice2"]))
     return Prompt(f"{row['premise'].strip()[:-1]} {link}", choices, row["label"])
 
 
