@@ -76,16 +76,18 @@ def load(
     dtype: str = "float32",
     device: str = "cpu",
     shown: str = "model",
-    timeout_s: float = 120.0,
+    timeout_s: float = 0.0,
 ) -> Loaded:
     """Load model and tokenizer offline, running no code of the submission's; `ValueError` where that fails.
 
     It is tried in a fork before: a loader that hangs, crashes or takes all memory is a `ValueError` too. `dtype`
-    `auto` keeps the stored one. The folder is one that `clean_copy` made; `shown` is its name in messages.
+    `auto` keeps the stored one; `timeout_s` 0 is two minutes and a second for each 50 MB. The folder is one that
+    `clean_copy` made; `shown` is its name in messages.
     """
     import torch  # noqa: F401 -- loaded before the fork, and by it
     import transformers  # noqa: F401
 
+    timeout_s = timeout_s or 120.0 + sum(file.stat().st_size for file in folder.glob("*.safetensors")) / 50e6
     why = trial(lambda: load_unguarded(folder, kind=kind, dtype=dtype, shown=shown), timeout_s=timeout_s)
     if why.startswith((NOT_DONE, CRASHED)):
         raise ValueError(f"{shown}/ cannot be loaded: {why}")

@@ -9,16 +9,17 @@ from evaluation.model.metrics import Perplexity
 def perplexity(model: Any, tokenizer: Any, text: str, *, window: int = 1024, stride: int = 512) -> Perplexity | None:
     """Score each token of the text once, with at least `window - stride` tokens before it where there are so many.
 
-    The first token follows the tokenizer's bos (or eos) token. The window is cut to what the model has room for.
-    None where the text has no token to score.
+    The first token follows the tokenizer's bos (or eos) token. The window is cut to what the model has room for, and
+    the stride in proportion. None where the text has no token to score.
     """
     import torch
 
     first = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     sequence = ids if first is None else [first, *ids]
-    window = min(window, room(model))
-    stride = max(1, min(stride, window - 1))
+    fits = min(window, room(model))
+    stride = max(1, min(stride * fits // window, fits - 1))
+    window = fits
     if len(sequence) < 2:
         return None
     total, scored, done = 0.0, 0, 1

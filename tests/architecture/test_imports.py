@@ -46,6 +46,11 @@ QUICK = {
     "agent.models.choose": HEAVY,
     "evaluation.grade": HEAVY,
     "evaluation.lm.harness": HEAVY,
+    "evaluation.model.measure": HEAVY,
+    "evaluation.model.compressed": HEAVY,
+    "evaluation.model.overlap": HEAVY,
+    "evaluation.lean.check": HEAVY,
+    "evaluation.lean.compiler": HEAVY,
     "tasks.catalogue": HEAVY,
 }
 
