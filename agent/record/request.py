@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from agent.errors import RecordError
 from agent.record.alarm_settings import AlarmSettings
+from agent.record.research_settings import ResearchSettings
 from agent.record.values import ApproveRules, Limits, OnLimit, Scale
 
 
@@ -38,6 +39,8 @@ class RunRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     """What approve mode lets through, as the settings had it at the launch."""
     alarms: AlarmSettings = AlarmSettings()
     """When a run raises which alarm, as the settings had it at the launch."""
+    research: ResearchSettings = ResearchSettings()
+    """Where research tools ask, where the task allows network."""
     gpu_usd_per_hour: float | None = None
     """What one GPU costs, for the ledger."""
     who: str = ""

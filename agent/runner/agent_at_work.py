@@ -79,4 +79,7 @@ def _workplace(request: RunRequest, controls: Controls, equipment: Equipment, re
 def _briefing(request: RunRequest, controls: Controls, equipment: Equipment) -> Briefing:
     task, limits = equipment.task, controls.journal.summary.limits
     prompt = catalogue.prompt(task, request.scale, time_s=limits.time_s, steps=limits.steps)
-    return Briefing(task=task.spec.name, prompt=prompt, workdir=equipment.started.workdir, network=task.spec.network)
+    return Briefing(
+        task=task.spec.name, prompt=prompt, workdir=equipment.started.workdir, network=task.spec.network,
+        research=request.research,
+    )  # fmt: skip

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from agent.models.base import Message, Reply, ToolSpec
 from agent.record.crew import Crew, PlanStep, WorkerOutcome
+from agent.record.research_settings import ResearchSettings
 from agent.record.values import ToolCall
 from agent.tools.base import Tool
 
@@ -20,6 +21,8 @@ class Briefing:
     """The whole task text: goal, data, rules, artefact, how it is graded, what it may use."""
     workdir: str
     network: bool
+    research: ResearchSettings = field(default_factory=ResearchSettings)
+    """Where GitHub and papers are asked for, where there is network."""
 
 
 Ending = Literal["submitted", "gave_up"]

@@ -85,6 +85,7 @@ def plan_request(
         approve=approve,
         approve_rules=settings.approve,
         alarms=settings.alarms,
+        research=settings.research,
         gpu_usd_per_hour=settings.gpu_usd_per_hour,
         on_limit=on_limit or settings.on_limit,
     )

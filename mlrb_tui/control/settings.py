@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from agent.record.alarm_settings import AlarmSettings
 from agent.record.home import Home
+from agent.record.research_settings import ResearchSettings
 from agent.record.values import ApproveRules, OnLimit
 from agent.runner.notify_settings import NotifySettings
 from tasks.errors import UsageError
@@ -42,6 +43,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ApproveRules,
         Meta(description="approve mode: patterns of calls that are let through, and of calls that always ask"),
     ] = ApproveRules()
+    research: Annotated[
+        ResearchSettings, Meta(description="where agents' research tools ask, where a task allows network")
+    ] = ResearchSettings()
     alarms: Annotated[AlarmSettings, Meta(description="when a run raises which alarm")] = AlarmSettings()
     gpu_usd_per_hour: Annotated[
         Annotated[float, Meta(ge=0)] | None, Meta(description="what one GPU costs, for the ledger of GPU-hours")

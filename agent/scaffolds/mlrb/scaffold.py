@@ -11,6 +11,7 @@ from agent.scaffolds.mlrb.crew import Workers
 from agent.tools import bash, edit, pieces, python, read, run_file, scratchpad, submit, thought, validate, write
 from agent.tools.base import Tool
 from agent.tools.memory import memory_tool
+from agent.tools.research.offered import research_tools
 
 REVIEW_TURNS = 20
 """Workers' turns together between two reviews."""
@@ -42,9 +43,11 @@ class Mlrb:
         memory = memory_tool(self._remembered)
         # The grader looks at the work folder, not at a worker's own.
         grading = () if apart else (validate.TOOL,)
+        briefing = self._bridge.briefing if self._bridge is not None else None
+        research = research_tools(briefing.research) if briefing is not None and briefing.network else ()
         return _named(
             bash.TOOL, python.TOOL, run_file.TOOL, read.TOOL, write.TOOL, edit.TOOL, pieces.INSERT, pieces.REPLACE,
-            pieces.DELETE, scratchpad.TOOL, thought.TOOL, memory, *grading, hand_in.TOOL,
+            pieces.DELETE, scratchpad.TOOL, thought.TOOL, memory, *research, *grading, hand_in.TOOL,
         )  # fmt: skip
 
     async def run(self, cockpit: Bridge) -> Ending:

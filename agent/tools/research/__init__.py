@@ -1,0 +1,1 @@
+"""Tools that ask GitHub and paper servers, from the runner: offered only where the task allows network."""
