@@ -46,15 +46,14 @@ def of_commands(events: Iterable[ev.Event]) -> list[CommandHours]:
     """As `read_commands`, of these events: all of a run's, or those that the sums hang on."""
     found: list[CommandHours] = []
     summary = RunSummary()
-    open_call: tuple[ev.ToolCalled, RunSummary] | None = None
+    open_calls: dict[str, tuple[ev.ToolCalled, RunSummary]] = {}
     for event in events:
         summary = fold(summary, event)
         match event.body:
-            case ev.ToolCalled():
-                open_call = event.body, summary
-            case ev.ToolFinished(call_id=call_id) if open_call is not None and open_call[0].call_id == call_id:
-                called, before = open_call
-                open_call = None
+            case ev.ToolCalled(call_id=call_id) as body:
+                open_calls[call_id] = body, summary
+            case ev.ToolFinished(call_id=call_id) if call_id in open_calls:
+                called, before = open_calls.pop(call_id)
                 if summary.gpu_held_s > before.gpu_held_s:
                     found.append(_command(called, before, summary))
     return found

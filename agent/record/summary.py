@@ -149,7 +149,10 @@ def _by_work(summary: RunSummary, event: ev.Event) -> Changes | None:
         case ev.ToolTakenUp() as body:
             return _taken_up(summary, body, event)
         case ev.ToolFinished(failed=failed, rejected_by=rejected_by):
-            return {"errors": summary.errors + (failed and not rejected_by), "progress": None} | _now("", event.at)
+            # What another worker's training tells stays.
+            beside = any(each.doing == "tool" and each.worker != event.worker for each in summary.crew.at_work)
+            progress = summary.progress if beside else None
+            return {"errors": summary.errors + (failed and not rejected_by), "progress": progress} | _now("", event.at)
         case ev.HostSampled(host=host):
             return {"host": host}
         case ev.GpuSampled(gpus=gpus):

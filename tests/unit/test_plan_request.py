@@ -41,6 +41,18 @@ def test_what_is_given_wins(home: Home) -> None:
     assert (request.sandbox, request.model, request.seed) == ("local", "scripted", 7)
 
 
+def test_supervisor_has_a_model_of_its_own_only_where_there_is_a_supervisor(home: Home, tmp_path: Path) -> None:
+    home.settings.write_text('sandbox = "local"\nmodel = "scripted"\nsupervisor_model = "openai:lead"\n')
+    with pytest.raises(ModelUnavailable, match="OPENAI_API_KEY"):
+        plan_request(home, TASK, scaffold="mlrb", environment={})
+    # The setting is for runs that have a supervisor, and keeps no other from starting.
+    assert plan_request(home, TASK, environment={}).supervisor_model == ""
+    script = tmp_path / "lead.jsonl"
+    script.write_text('{"text": "hm", "worker": 0}\n')
+    request = plan_request(home, TASK, scaffold="mlrb", supervisor_model=f"scripted:{script}", environment={})
+    assert request.supervisor_model == f"scripted:{script}"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -49,7 +61,8 @@ def test_what_is_given_wins(home: Home) -> None:
         {"gpus": "all"}, {"scaffold": "nosuch"}, {"limit_assignments": ["time=soon"]}, {"limit_assignments": ["x=1"]},
         {"limit_assignments": ["time=-5m"]}, {"limit_assignments": ["steps=+1"]}, {"limit_assignments": ["steps=0"]},
         {"limit_assignments": ["cost=$0"]},
-        {"model": "scripted:"},
+        {"model": "scripted:"}, {"supervisor_model": "scripted"},
+        {"scaffold": "mlrb", "supervisor_model": "gpt"},
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_a_hint(home: Home, wrong: dict[str, object]) -> None:

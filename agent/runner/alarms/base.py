@@ -1,6 +1,6 @@
 """What a rule is: it hears events, and says at any moment whether something is wrong, why, and what to do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent.record import events as ev
@@ -61,14 +61,20 @@ class Rule(Protocol):
 
 
 @dataclass
-class RunningCommand:
-    """The tool call that runs, as rules need it."""
+class _Call:
+    """A tool call that runs."""
 
-    call_id: str = ""
-    since: float = 0.0
-    timeout_s: float | None = None
-    output_at: float = 0.0
+    since: float
+    timeout_s: float | None
+    output_at: float
     """When it printed something last."""
+
+
+@dataclass
+class RunningCommand:
+    """The tool call that runs, as rules need it; of several workers', the one that began first."""
+
+    _open: dict[str, _Call] = field(default_factory=dict)
 
     def hear(self, heard: Heard, at: float) -> None:
         """Follow it."""
@@ -76,19 +82,40 @@ class RunningCommand:
             case ev.ToolCalled(call_id=call_id, arguments=arguments):
                 asked = arguments.get("timeout_s")
                 timeout_s = float(asked) if isinstance(asked, int | float) and asked > 0 else None
-                self.call_id, self.since, self.timeout_s, self.output_at = call_id, at, timeout_s, at
-            case ev.ToolOutput(call_id=call_id) if call_id == self.call_id:
-                self.output_at = at
-            case ev.ToolFinished(call_id=call_id) if call_id == self.call_id:
-                self.call_id = ""
-            case ev.RunResumed() if self.call_id:
+                self._open[call_id] = _Call(at, timeout_s, at)
+            case ev.ToolOutput(call_id=call_id) if call_id in self._open:
+                self._open[call_id].output_at = at
+            case ev.ToolFinished(call_id=call_id):
+                self._open.pop(call_id, None)
+            case ev.RunResumed():
                 # What stood still while it was paused was not idle.
-                self.since = self.output_at = at
+                for call in self._open.values():
+                    call.since = call.output_at = at
 
     @property
     def running(self) -> bool:
         """Whether one runs."""
-        return bool(self.call_id)
+        return bool(self._open)
+
+    @property
+    def call_id(self) -> str:
+        """Which; empty where none runs."""
+        return next(iter(self._open), "")
+
+    @property
+    def since(self) -> float:
+        """When it began."""
+        return next((call.since for call in self._open.values()), 0.0)
+
+    @property
+    def timeout_s(self) -> float | None:
+        """The time-out that it asked for."""
+        return next((call.timeout_s for call in self._open.values()), None)
+
+    @property
+    def output_at(self) -> float:
+        """When any of them printed something last."""
+        return max((call.output_at for call in self._open.values()), default=0.0)
 
 
 @dataclass(frozen=True)
