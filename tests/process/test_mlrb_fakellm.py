@@ -17,30 +17,30 @@ def _calls(name: str, **arguments: object) -> dict[str, object]:
 
 STEPS = [{"name": "answer", "task": "write the number"}, {"name": "notes", "task": "write what was done"}]
 WRITES = {"answer": {"path": "answer.txt", "content": "41"}, "notes": {"path": "notes.txt", "content": "done"}}
+
+
+def _rule(name: str, respond: dict[str, object], **when: object) -> Rule:
+    return {"name": name, "when": when, "respond": respond}
+
+
 RULES: list[Rule] = [
-    {
-        "name": "hand in",
-        "when": {"tools_include": "plan", "messages_contain": "no worker is at work"},
-        "respond": _calls("submit", summary="41"),
-    },
-    {"name": "plan", "when": {"tools_include": "plan"}, "respond": _calls("plan", steps=STEPS)},
-    *[
-        {
-            "name": f"return {name}",
-            "when": {"tools_include": "return", "messages_contain": f"wrote {arguments['path']}"},
-            "respond": _calls("return", submission=f"{name} is written"),
-        }
+    _rule("hand in", _calls("submit", summary="41"), tools_include="plan", messages_contain="no worker is at work"),
+    _rule("plan", _calls("plan", steps=STEPS), tools_include="plan"),
+    *(
+        _rule(
+            f"return {name}", _calls("return", submission=f"{name} is written"),
+            tools_include="return", messages_contain=f"wrote {arguments['path']}",
+        )
         for name, arguments in WRITES.items()
-    ],
-    *[
-        {
-            "name": f"write {name}",
-            "when": {"tools_include": "return", "messages_contain": f"your step: {name}"},
-            "respond": _calls("write", **arguments),
-        }
+    ),
+    *(
+        _rule(
+            f"write {name}", _calls("write", **arguments),
+            tools_include="return", messages_contain=f"your step: {name}",
+        )
         for name, arguments in WRITES.items()
-    ],
-]
+    ),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

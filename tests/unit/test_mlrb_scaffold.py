@@ -3,6 +3,7 @@
 import pytest
 
 from agent.models.base import Message
+from agent.models.scripted import read_script
 from agent.record import events as ev
 from agent.record.clocks import clock_of
 from agent.record.crew import MOST_SHOWN, Crew, PlanStep
@@ -11,7 +12,9 @@ from agent.record.values import RunSummary, ToolCall
 from agent.scaffolds.mlrb.actions import actions, stuck
 from agent.scaffolds.mlrb.hand_in import returned
 from agent.scaffolds.mlrb.plan import BadPlan, is_apart, read_plan, ready, shown
+from agent.scaffolds.mlrb.scaffold import Mlrb
 from agent.scaffolds.mlrb.words import turn_prompt
+from tasks import catalogue
 from tests.unit.runner_parts import created
 
 
@@ -183,3 +186,10 @@ def test_crew_is_empty_for_a_single_agent() -> None:
     alone = _fold((0, ev.ToolCalled(call_id="c", tool="bash", summary="ls")))
     assert alone.crew == Crew()
     assert alone.now == "ls"
+
+
+def test_worker_has_every_tool_that_the_scripts_of_the_tasks_use() -> None:
+    offered = {*Mlrb().workers_tools(False), "submit"}
+    for task in catalogue.all_tasks():
+        used = {call.tool for reply in read_script(task.baseline_script) for call in reply.all_calls}
+        assert used <= offered, (task.spec.name, used - offered)

@@ -39,7 +39,8 @@ class Mlrb:
         memory = memory_tool(self._remembered)
         return _named(*orders.orders(self), thought.TOOL, memory, validate.TOOL, submit.TOOL)
 
-    def _workers_tools(self, apart: bool) -> Mapping[str, Tool]:
+    def workers_tools(self, apart: bool) -> Mapping[str, Tool]:
+        """A worker's; `apart` where it has a folder of its own."""
         memory = memory_tool(self._remembered)
         # The grader looks at the work folder, not at a worker's own.
         grading = () if apart else (validate.TOOL,)
@@ -55,7 +56,7 @@ class Mlrb:
         self._bridge = cockpit
         try:
             async with asyncio.TaskGroup() as group:
-                self._workers = Workers(cockpit, group, self._workers_tools)
+                self._workers = Workers(cockpit, group, self.workers_tools)
                 self._workers.take_up()
                 ending = await self._lead(cockpit, self._workers)
                 await self._workers.stop_all("the run's work is over")
@@ -85,7 +86,7 @@ class Mlrb:
     async def _lead(self, bridge: Bridge, workers: Workers) -> Ending:
         if not bridge.conversation:
             prompt = words.supervisor_prompt(
-                bridge.briefing, bridge.tools, [tool.spec for tool in self._workers_tools(False).values()]
+                bridge.briefing, bridge.tools, [tool.spec for tool in self.workers_tools(False).values()]
             )
             bridge.say("system", prompt)
         if len(bridge.conversation) == 1:
