@@ -25,15 +25,15 @@ class SessionPromises:
 
     async def test_commands_of_two_sessions_run_at_once_and_keep_their_own_state(self, bench: Bench) -> None:
         one, two = bench.sandbox.session(1), bench.sandbox.session(2)
-        first = Running(one, "a", "mkdir -p x; cd x; export WHO=one; touch a; until [ -e ../y/b ]; do sleep 0.02; done")
-        second = Running(
-            two, "b", "mkdir -p y; cd y; export WHO=two; touch b; until [ -e ../x/a ]; do sleep 0.02; done"
-        )
+        begin = "mkdir -p {0}; cd {0}; export WHO={0}; touch up; until [ -e ../{1}/up ]; do sleep 0.02; done"
+        first = Running(one, "a", begin.format("x", "y"))
+        second = Running(two, "b", begin.format("y", "x"))
         results = await asyncio.gather(first.task, second.task)
         assert [result.exit_code for result in results] == [0, 0]
         again = [Running(session, f"{index}", "echo $WHO; pwd") for index, session in enumerate((one, two))]
         await asyncio.gather(*(each.task for each in again))
-        assert [bytes(each.output).decode().split()[0] for each in again] == ["x", "y"]
+        said = [bytes(each.output).decode().split() for each in again]
+        assert [words[0] for words in said] == ["x", "y"], said
         assert [result.workdir[-2:] for result in results] == ["/x", "/y"]
         await two.write_file("from-host", b"h")
         assert await two.read_file("from-host") == b"h"
