@@ -5,13 +5,13 @@ from collections.abc import Iterable
 import msgspec
 
 from agent.record import events as ev
+from agent.record import tails
 from agent.record.clocks import clocks_at
 from agent.record.crew_fold import fold_crew, now_of
 from agent.record.gpu_time import gpu_time_at
 from agent.record.text import one_line
 from agent.record.values import Blob, Progress, Proof, RunSummary, StandingAlert, Text, WantedApproval
 
-LOSS_TAIL = 24
 MOST_DIVERGED = 16
 MOST_STANDING = 32
 _INTERVENTIONS = {"inject", "interrupt", "pause", "limits", "score", "approve", "kill"}
@@ -148,21 +148,20 @@ def _by_work(summary: RunSummary, event: ev.Event) -> Changes | None:
             )
         case ev.ToolTakenUp() as body:
             return _taken_up(summary, body, event)
-        case ev.ToolFinished(failed=failed, rejected_by=rejected_by):
+        case ev.ToolFinished(call_id=call_id, failed=failed, rejected_by=rejected_by):
             # What another worker's training tells stays.
             beside = any(each.doing == "tool" and each.worker != event.worker for each in summary.crew.at_work)
             progress = summary.progress if beside else None
-            return {"errors": summary.errors + (failed and not rejected_by), "progress": progress} | _now("", event.at)
+            changed: Changes = {"errors": summary.errors + (failed and not rejected_by), "progress": progress}
+            return changed | tails.without_training(summary, call_id) | _now("", event.at)
         case ev.HostSampled(host=host):
-            return {"host": host}
+            return {"host": host} | tails.with_cpu(summary, event.at, host)
         case ev.GpuSampled(gpus=gpus):
-            return {"gpus": gpus, "gpus_at": event.at}
-        case ev.ProgressSeen(progress=progress):
+            return {"gpus": gpus, "gpus_at": event.at} | tails.with_gpus(summary, event.at, gpus)
+        case ev.ProgressSeen(call_id=call_id, progress=progress):
             return {
-                "progress": progress, "progress_at": event.at,
-                "loss_tail": _with_loss(summary, progress.values.get("loss")),
-                "diverged": still_diverged(summary.diverged, progress),
-            }  # fmt: skip
+                "progress": progress, "progress_at": event.at, "diverged": still_diverged(summary.diverged, progress),
+            } | tails.with_loss(summary, call_id, event.at, progress.values.get("loss"))  # fmt: skip
         case _:
             return None
 
@@ -276,7 +275,3 @@ def _cleared(summary: RunSummary, *alerts: str) -> dict[str, object]:
 
 def _now(said: str, at: float) -> dict[str, object]:
     return {"now": said, "now_since": at if said else None}
-
-
-def _with_loss(summary: RunSummary, loss: float | None) -> tuple[float, ...]:
-    return summary.loss_tail if loss is None else (*summary.loss_tail, loss)[-LOSS_TAIL:]

@@ -255,7 +255,19 @@ class RunSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     progress_at: float | None = None
     """When it was seen."""
     loss_tail: tuple[float, ...] = ()
-    """The last 24 losses seen, for a sparkline."""
+    """The newest training's losses, at most 24 spread over its course, the newest last; for a sparkline."""
+    loss_call: str = ""
+    """The call that prints them."""
+    loss_at: float | None = None
+    """When it printed the last; None once it has ended."""
+    loss_stride: int = 1
+    """How many losses each of them stands for."""
+    loss_skipped: int = 0
+    """How many of those the last one stands for so far, besides the first."""
+    busy_tail: tuple[float, ...] = ()
+    """How busy its GPUs were (its cores, where it has no GPU), in percent: one value for each 15 s, at most 24."""
+    busy_tail_at: float = 0.0
+    """When the last of those 15 s began."""
     diverged: tuple[str, ...] = ()
     """Names whose last value was NaN or infinite."""
     checkpoints: int = 0

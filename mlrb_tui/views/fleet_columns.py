@@ -20,6 +20,7 @@ Cell = tuple[Span, ...]
 
 BAR_WIDTH = 8
 SPARK_WIDTH = 8
+_LEAST_BUSY = 2
 _LIVE = ("starting", "running", "scoring", "paused")
 NOTHING: Cell = ()
 
@@ -257,8 +258,16 @@ def _loss(row: FleetRow, _: Context) -> Cell:
 
 
 def _spark(row: FleetRow, context: Context) -> Cell:
-    line = spark(row.summary.loss_tail[-SPARK_WIDTH:], SPARK_WIDTH).translate(context.glyphs.ramp)
+    """The course of the newest training's loss."""
+    line = spark(row.summary.loss_tail, SPARK_WIDTH).translate(context.glyphs.ramp)
     return ((line, "accent" if row.summary.state in _LIVE else "muted"),) if line else NOTHING
+
+
+def _busy_spark(row: FleetRow, context: Context) -> Cell:
+    """How busy the GPUs were in the last minutes, or the cores of a run without a GPU."""
+    if row.summary.state not in _LIVE or len(row.summary.busy_tail) < _LEAST_BUSY:
+        return NOTHING
+    return ((spark(row.summary.busy_tail, SPARK_WIDTH, low=0.0, high=100.0).translate(context.glyphs.ramp), "info"),)
 
 
 def _score(row: FleetRow, context: Context) -> Cell:
@@ -310,6 +319,7 @@ COLUMNS = (
     Column("left", "left", 7, 8, _left, right=True),
     Column("bar", "", 12, BAR_WIDTH, _bar),
     Column("memory", "mem", 14, 11, _memory, right=True),
+    Column("busy_spark", "", 17, SPARK_WIDTH, _busy_spark),
     Column("busy", "busy", 11, 10, _busy, right=True),
     Column("speed", "speed", 13, 16, _speed, right=True),
     Column("loss", "loss", 9, 7, _loss, right=True),

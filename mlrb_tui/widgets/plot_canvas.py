@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from textual import events, work
 from textual.message import Message
-from textual_plotext import Plot
 
 from mlrb_tui.views.plot_panels import Panel, Picture, column_of, laid_over, share_of
 from mlrb_tui.views.rows import Row, Span, row
@@ -102,6 +101,9 @@ class PlotCanvas(Lines):
 
 def drawn(picture: Picture, *, ascii_only: bool = False) -> list[Row]:
     """The curves and axes of a picture as rows; may be asked for in any thread."""
+    # Here it is imported by the thread that draws, and by nothing before the first curve.
+    from textual_plotext import Plot
+
     plot = Plot()
     plot.plotsize(picture.width, picture.height)
     # Else it is no larger than the terminal that plotext sees; textual-plotext's own widget does the same.

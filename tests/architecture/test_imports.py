@@ -21,6 +21,8 @@ HEAVY = (
     "numpy",
     "sqlite_utils",
     "apprise",
+    "plotext",
+    "textual_plotext",
 )
 QUICK = {
     "mlrb_tui.cli": HEAVY,
@@ -34,8 +36,11 @@ QUICK = {
     "mlrb_tui.control.plan": HEAVY,
     "mlrb_tui.control.recording": HEAVY,
     "mlrb_tui.views.words": HEAVY,
+    "mlrb_tui.views.plot_run": HEAVY,
+    "mlrb_tui.views.plot_runs": HEAVY,
     "mlrb_tui.app": tuple(name for name in HEAVY if name not in ("textual", "rich")),
     "mlrb_tui.screens.fleet": tuple(name for name in HEAVY if name not in ("textual", "rich")),
+    "mlrb_tui.screens.plots": tuple(name for name in HEAVY if name not in ("textual", "rich")),
     "mlrb_tui.screens.run": tuple(name for name in HEAVY if name not in ("textual", "rich")),
     "agent.runner.__main__": HEAVY,
     "agent.runner.aftermath": HEAVY,

@@ -13,6 +13,7 @@ BENCHES = {
     "ls_1000_runs": "listing:ls_1000_runs",
     "first_paint": "screens:first_paint",
     "open_long_runs": "screens:open_long_runs",
+    "open_plots": "screens:open_plots",
     "big_step": "screens:big_step",
     "stream": "streams:stream",
     "terminal_bytes": "streams:terminal_bytes",

@@ -65,6 +65,20 @@ def open_long_runs() -> Iterator[Figure]:
         )
 
 
+def open_plots() -> Iterator[Figure]:
+    """From `m` in the run's screen to its curves: a run of 1,000,000 events beside one of 100."""
+    with tempfile.TemporaryDirectory(prefix="mlrb-bench-") as path:
+        home = Home(Path(path) / "home").ensure()
+        for name in ("100", "1m"):
+            made_run(home, name, SIZES[name])
+        taken: dict[str, list[float]] = {"100": [], "1m": []}
+        for _ in range(REPEAT):
+            for name, found in taken.items():
+                found.append(_plots_s(home, name))
+        note = "reference: a run of 100 events"
+        yield figure("open_plots_1m", median(taken["1m"]), "s", median(taken["100"]), Bar(2.0, on="ratio"), note)
+
+
 def big_step() -> Iterator[Figure]:
     """A step with an output of 50,000 lines: how long a typed letter takes to show, beside a small step."""
     with tempfile.TemporaryDirectory(prefix="mlrb-bench-") as path:
@@ -118,6 +132,18 @@ def _open(home: Home, name: str) -> tuple[float, float]:
         seconds = time.monotonic() - terminal.started_at
         terminal.settle(1.5)
         return seconds, peak_memory_mb(terminal)
+
+
+def _plots_s(home: Home, name: str) -> float:
+    """Seconds from the key to the first axis."""
+    command = (*MLRB, "watch", name)
+    with PtyTerminal(command, columns=120, lines=40, environment={"MLRB_HOME": str(home.path)}) as terminal:
+        terminal.wait_for("submitted", timeout_s=60)
+        terminal.settle(1.0)
+        start = time.perf_counter()
+        terminal.press("m")
+        terminal.wait_for("└", timeout_s=60)
+        return time.perf_counter() - start
 
 
 def _run_with_output(home: Home, run: str, lines: int) -> RunFolder:

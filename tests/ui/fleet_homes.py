@@ -77,6 +77,7 @@ def believable() -> list[RunSummary]:
             cost_usd=8.12,
             gpus=(a100,),
             loss_tail=falling,
+            busy_tail=(3.0, 40.0, 99.0, 98.0, 97.0, 99.0, 62.0, 97.0, 98.0, 97.0),
             scale="full",
             progress=Progress(values={"loss": 3.41}, rate=18_200, rate_unit="tok/s"),
             last_score=Score(metric="BLiMP", value=0.581, baseline=0.535, valid=True, split="dev", scale="full"),

@@ -177,6 +177,14 @@ def test_how_long_it_takes_stays_in_sight_where_the_command_is_cut() -> None:
     assert fitted(now.column.cell(ROWS[0], CONTEXT), now)[-1].text == "  41 m"
 
 
+def test_sparklines_show_the_whole_course_of_what_is_kept() -> None:
+    falling = a_run("abcd1234", "a/b", "m", loss_tail=tuple(float(24 - step) for step in range(24)))
+    assert _said("spark", falling) == "█▇▆▅▄▃▂▁"
+    busy = a_run("abcd1234", "a/b", "m", busy_tail=(0.0, 50.0, 100.0))
+    assert _said("busy_spark", busy) == "▁▄█"
+    assert _said("busy_spark", a_run("abcd1234", "a/b", "m", busy_tail=(50.0, 60.0), **ended("submitted", 9))) == ""
+
+
 def test_ascii_glyphs_are_ascii() -> None:
     context = Context(now=NOON, id_width=4, glyphs=ASCII)
     for row in ROWS:
