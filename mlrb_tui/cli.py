@@ -257,6 +257,11 @@ def _add_record(commands: "_Commands") -> None:
     export.add_argument("run", metavar="RUN", help=_RUN)
     export.add_argument("--format", choices=("jsonl",), default="jsonl", help="one event a line (default: jsonl)")
     export.add_argument("--output", metavar="FILE", default="", help="default: standard output")
+    report = _command(commands, "report", "what became of a run, as a report", "report:report")
+    report.add_argument("run", metavar="RUN", help=f"{_RUN}; or an events.db or .jsonl file")
+    formats = ("text", "markdown", "html", "json")
+    report.add_argument("--format", choices=formats, help="default: as FILE's name says, else text")
+    report.add_argument("--out", metavar="FILE", default="", help="default: standard output")
     _command(commands, "reindex", "rebuild the index from the run folders", "record:reindex")
 
 

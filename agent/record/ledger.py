@@ -33,7 +33,12 @@ class CommandHours(Struct, frozen=True, kw_only=True):
 def read_commands(path: Path) -> list[CommandHours]:
     """The tool calls of a log that held a GPU, in order."""
     with EventReader(path) as reader:
-        return of_commands(reader.of_kinds(_KINDS))
+        return in_log(reader)
+
+
+def in_log(reader: EventReader) -> list[CommandHours]:
+    """As `read_commands`, of a log that is open."""
+    return of_commands(reader.of_kinds(_KINDS))
 
 
 def of_call(reader: EventReader, called: int, upto: int) -> GpuHours:
