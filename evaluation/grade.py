@@ -140,11 +140,10 @@ def _job(task: Task, scale: Scale, seed: int, run: Path, snapshot: int, split: S
 
 
 def _blank(job: Job, scale: Scale, isolation: str) -> Score:
-    spec = job.task.spec
-    baseline = job.task.at(scale).baseline
+    metric, baseline = job.task.metric(scale), job.task.at(scale).baseline
     return Score(
-        metric=spec.metric.name,
-        direction=spec.metric.direction,
+        metric=metric.name,
+        direction=metric.direction,
         scale=scale,
         split="dev" if job.split == "dev" else "test",
         baseline=baseline.value,

@@ -144,12 +144,13 @@ def _prompt_problems(task: Task) -> list[str]:
 
 def _prompt_values(task: Task, scale: Scale, *, time_s: float | None, steps: int | None) -> dict[str, str]:
     spec, conditions = task.spec, task.at(scale)
-    better = "higher" if spec.metric.direction == "maximize" else "lower"
+    metric = task.metric(scale)
+    better = "higher" if metric.direction == "maximize" else "lower"
     options = {name: _shown(value) for name, value in conditions.options.items()}
     return options | {
         "title": spec.title,
         "goal": spec.goal,
-        "metric": spec.metric.name,
+        "metric": metric.name,
         "direction": f"{better} is better",
         "baseline": f"{conditions.baseline.value:.4g}",
         "baseline_spread": f"{conditions.baseline.spread:.2g}",

@@ -71,6 +71,8 @@ class ScaleSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     grading_timeout_s: float = 600.0
     data: str = "generated"
     """`generated` by the task from a seed, or the address of a hub data set."""
+    metric: Metric | None = None
+    """Where this scale measures something else than the task's metric."""
     options: dict[str, int | float | str | bool] = {}
     """Sizes and the like that `data.py`, the prompt and `grade.py` read."""
 
@@ -131,6 +133,10 @@ class Task(Struct, frozen=True, kw_only=True):
     def at(self, scale: Scale) -> ScaleSpec:
         """The conditions at that scale."""
         return self.spec.scales[scale]
+
+    def metric(self, scale: Scale) -> Metric:
+        """What is measured at that scale."""
+        return self.at(scale).metric or self.spec.metric
 
 
 def read_spec(raw: bytes) -> TaskSpec:

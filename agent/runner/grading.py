@@ -293,10 +293,10 @@ class Grading:
         return score
 
     def _without_value(self, sha256: str, split: Literal["dev", "test"], error: str) -> Score:
-        spec = self._task.spec
+        metric = self._task.metric(self._request.scale)
         return Score(
-            metric=spec.metric.name,
-            direction=spec.metric.direction,
+            metric=metric.name,
+            direction=metric.direction,
             scale=self._request.scale,
             split=split,
             baseline=self._task.at(self._request.scale).baseline.value,

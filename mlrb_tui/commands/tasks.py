@@ -32,7 +32,7 @@ def show(options: argparse.Namespace) -> int:
     if options.json:
         print_json(task.spec)
         return 0
-    spec, scale = task.spec, task.at(options.scale)
+    spec, scale, metric = task.spec, task.at(options.scale), task.metric(options.scale)
     print_pairs(
         {
             "task": f"{spec.name} · {options.scale}",
@@ -41,7 +41,7 @@ def show(options: argparse.Namespace) -> int:
             "source": spec.source,
             "about": scale.about,
             "artefact": f"{', '.join(spec.artefact.paths)}: {spec.artefact.about}",
-            "metric": f"{spec.metric.name}, {spec.metric.direction}",
+            "metric": f"{metric.name}, {metric.direction}",
             "baseline": f"{scale.baseline.value:.4g} ± {scale.baseline.spread:.2g} ({scale.baseline.source})",
             "limits": _limits(scale),
             "needs": ", ".join(spec.requires),

@@ -134,7 +134,7 @@ class LaunchScreen(ModalScreen[str | None]):
             self.query_one(f"#{name}", Input).value = getattr(filled, name)
         conditions = task.at(scale)
         about = f"{one_line(task.spec.goal)}\n{one_line(conditions.about)}"
-        baseline = f"  baseline {conditions.baseline.value:g} {task.spec.metric.name}"
+        baseline = f"  baseline {conditions.baseline.value:g} {task.metric(scale).name}"
         self.query_one("#launch-about", Static).update(Content(printable(about + baseline, lines=True)))
         self._check_soon()
 

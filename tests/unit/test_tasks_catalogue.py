@@ -146,3 +146,10 @@ def test_a_mistyped_name_gets_a_suggestion() -> None:
     with pytest.raises(UsageError) as caught:
         catalogue.load("batle_of_sexs")
     assert "mlgym/battle_of_sexes" in caught.value.hint
+
+
+def test_a_scale_that_measures_something_else_says_so_in_its_own_prompt(root: Path) -> None:
+    own = '[scales.smoke.metric]\nname = "likeness"\ndirection = "maximize"\n'
+    task = catalogue.load(make_task(root, toml=GOOD_TOML + own, prompt="{metric}, {direction}").name)
+    assert (task.metric("smoke").name, task.spec.metric.name) == ("likeness", "distance")
+    assert catalogue.prompt(task, "smoke") == "likeness, higher is better"
