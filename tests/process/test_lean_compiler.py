@@ -49,6 +49,15 @@ def test_messages_of_both_versions_are_read(output: str, first: tuple[int, int])
     assert not told.tells_a_hole
 
 
+def test_messages_for_people_are_read_with_the_lines_they_go_on_in() -> None:
+    output = "/tmp/x.lean:3:2: error: unsolved goals\nx : ℕ\n⊢ x = 1\nx.lean:1:8: warning: declaration uses 'sorry'\n"
+    error, hole = parse_messages(f"building\n{output}{LEAN_4.splitlines()[2]}\nafterwards")[:2]
+    assert (error.line, error.column, error.text) == (3, 2, "unsolved goals\nx : ℕ\n⊢ x = 1")
+    assert error.is_error
+    assert hole.tells_a_hole
+    assert hole.text == "declaration uses 'sorry'"
+
+
 def test_messages_of_a_strange_shape_are_no_crash() -> None:
     odd = ['{"severity": 3}', '{"severity": "error", "pos": [], "data": {"a": 1}}', "[" * 100_000, "null", ""]
     assert [one.line for one in parse_messages("\n".join(odd))] == [0]
