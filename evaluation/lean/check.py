@@ -12,6 +12,8 @@ from evaluation.lean.script import Statement, parse_script, parse_statement
 from evaluation.lean.statements import same_statement
 from evaluation.lean.tactics import constraints, first_goal, prove
 
+CONTRADICTORY = "its hypotheses contradict each other"
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -81,7 +83,7 @@ def contradicts_itself(statement: Statement) -> bool:
 
 def _difference(stated: Statement, asked: Statement) -> str:
     if contradicts_itself(stated) and not contradicts_itself(asked):
-        return "its hypotheses contradict each other"
+        return CONTRADICTORY
     if sorted(type_ for _, type_ in stated.variables) != sorted(type_ for _, type_ in asked.variables):
         return "it has other variables than the one asked for"
     return "it is not the one asked for"

@@ -69,6 +69,17 @@ def _no_weights(shown: str, files: list[Path]) -> str:
     return f"{shown} has its weights only as a pickle: {one_line(pickled.name)}{harm}; save them as safetensors"
 
 
+def kind_of(folder: Path, *, shown: str = "model") -> Kind:
+    """Which kind of model `config.json` describes; `ValueError` where it can't be read."""
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
+    except UNLOADABLE as error:
+        raise ValueError(f"{shown}/ cannot be loaded: {one_line(error)}") from error
+    return "seq2seq" if getattr(config, "is_encoder_decoder", False) is True else "causal"
+
+
 def load(
     folder: Path,
     *,
