@@ -26,7 +26,12 @@ _SHARES = (("corpus", 0.7), ("dev", 0.15), ("test", 0.15))
 @functools.lru_cache(maxsize=65536)
 def part_of(seed: int, noun: Noun, verb: Verb) -> Part:
     """The part that a subject and a verb belong to together."""
-    digest = hashlib.sha256(f"{seed}:{noun.singular}:{verb.base}".encode()).digest()
+    return part_of_words(seed, noun.singular, verb.base)
+
+
+def part_of_words(seed: int, *words: str) -> Part:
+    """The part that words belong to together: the same every time, and spread by `_SHARES`."""
+    digest = hashlib.sha256(":".join((str(seed), *words)).encode()).digest()
     place = int.from_bytes(digest[:4], "big") / 2**32
     if place < _SHARES[0][1]:
         return "corpus"

@@ -15,9 +15,11 @@ Row = dict[str, Any]
 
 
 def mmlu(
-    seed: int, role: Role, *, each: int = 15, per_subject: int = PER_SUBJECT, subjects: Sequence[str] = SUBJECTS
+    seed: int, role: Role, *, each: int = 10, per_subject: int = PER_SUBJECT, subjects: Sequence[str] = SUBJECTS
 ) -> dict[str, dict[str, list[Row]]]:
     """Rows by configuration and split: in `test` questions about facts of that role, up to `each` a subject.
+
+    A fact has two questions, so of twelve facts a subject come about 10 of role `test` and 4 of role `dev`.
 
     The hub's own `dev` and `validation` hold practice questions, which a training text may show too.
     """
@@ -26,24 +28,26 @@ def mmlu(
 
 
 def _splits(seed: int, role: Role, each: int, facts: Sequence[Fact]) -> dict[str, list[Row]]:
-    practice = [fact for fact in facts if fact.role == "practice"] or list(facts)
+    practice = [fact for fact in facts if fact.role == "practice"]
     rng = random.Random(f"{seed}:{role}:{facts[0].subject}")
     shots = [question(rng.choice(practice), rng) for _ in range(SHOTS)]
-    asked = [fact for fact in facts if fact.role == role] or list(facts)
+    asked = [fact for fact in facts if fact.role == role]
     rng.shuffle(asked)
     return {
         "dev": shots,
         "validation": [question(rng.choice(practice), rng) for _ in range(SHOTS)],
-        "test": [question(fact, rng) for fact in asked[:each]],
+        # Few facts are asked again with other options, in the other of the two wordings.
+        "test": [question(asked[n % len(asked)], rng, n // len(asked)) for n in range(min(each, 2 * len(asked)))],
     }
 
 
-def question(fact: Fact, rng: random.Random) -> Row:
-    """One row; the right answer stands at any of the four places."""
+def question(fact: Fact, rng: random.Random, way: int | None = None) -> Row:
+    """One row, in that wording of the question or in any; the right answer stands at any of the four places."""
     answer = rng.randrange(len(LETTERS))
     choices = fact.distractors(rng)
     choices.insert(answer, fact.value)
-    return {"question": fact.asked(rng.randrange(2)), "subject": fact.subject, "choices": choices, "answer": answer}
+    asked = fact.asked(rng.randrange(2) if way is None else way)
+    return {"question": asked, "subject": fact.subject, "choices": choices, "answer": answer}
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from tasks.mlrb.world import lexicon
-from tasks.mlrb.world.facts import role_of
-from tasks.mlrb.world.grammar import Part, Phrase, Speaker
+from tasks.mlrb.world.grammar import Part, Phrase, Speaker, part_of_words
 from tasks.mlrb.world.lexicon import Noun, Verb
 
 HARD = 0.3
 """Share of items that a cue word alone does not decide."""
-_ROLES = {"corpus": "practice", "dev": "dev", "test": "test"}
 T = TypeVar("T")
 
 
@@ -37,7 +35,7 @@ class ItemAuthor(Speaker):
 
     def mine(self, *words: str) -> bool:
         """Whether that combination belongs to this author's part."""
-        return role_of(self.seed, *words) == _ROLES[self.part]
+        return part_of_words(self.seed, *words) == self.part
 
     def someone(self) -> Phrase:
         """A single person, by name or as `the doctor`."""

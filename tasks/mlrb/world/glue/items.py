@@ -28,7 +28,7 @@ _MAKERS: Mapping[str, tuple[int, Callable[[ItemAuthor, int], Row]]] = {
     "cb": (3, inference.cb),
     "copa": (2, words.copa),
     "multirc": (2, reading.multirc),
-    "record": (1, reading.record),
+    "record": (4, reading.record),
     "rte": (2, inference.rte),
     "wic": (2, words.wic),
     "wsc": (2, words.wsc),

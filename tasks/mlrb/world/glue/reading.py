@@ -59,22 +59,24 @@ def multirc(author: ItemAuthor, label: int) -> Row:
     }
 
 
-def record(author: ItemAuthor, _: int) -> Row:
-    """Four people went somewhere; who is meant by the place? The name stands last, so it has to be looked up."""
-    people: list[Phrase] = []
-    while len(people) < 4:
-        name = author.name()
-        if all(name.noun != other.noun for other in people):
-            people.append(name)
-    places = author.rng.sample(PLACES, 4)
-    if not author.mine(people[0].text, places[0]):
-        return record(author, 0)
-    order = list(range(4))
+def record(author: ItemAuthor, label: int) -> Row:
+    """Four people went somewhere; who is meant by the place? The name stands last, so it has to be looked up.
+
+    The answer is that one of the four names in the order of the alphabet, in which lm-eval offers them.
+    """
+    names: set[str] = set()
+    while len(names) < 4:
+        names.add(author.name().text)
+    meant = sorted(names)[label]
+    went = dict(zip(sorted(names), author.rng.sample(PLACES, 4), strict=True))
+    if not author.mine(meant, went[meant]):
+        return record(author, label)
+    order = sorted(names)
     author.rng.shuffle(order)
-    told = [sentence(people[place].text, "went to the", places[place]) for place in order]
+    told = [sentence(name, "went to the", went[name]) for name in order]
     return {
         "passage": " ".join(told[:3]) + "\n@highlight\n" + told[3].rstrip("."),
-        "query": f"The one who went to the {places[0]} is @placeholder",
-        "entities": [people[place].text for place in order],
-        "answers": [people[0].text],
+        "query": f"The one who went to the {went[meant]} is @placeholder",
+        "entities": order,
+        "answers": [meant],
     }
